@@ -1,0 +1,67 @@
+"""What can go wrong, as sentences: what, where, and what to do about it.
+
+Every error a user can cause is a `TextspliceError`. The command line prints it without a traceback and
+exits with 2; a program catches it by class or by `code`, which never changes once it is released.
+"""
+
+from __future__ import annotations
+
+
+class TextspliceError(Exception):
+    """Base of all errors of this package that are the input's fault rather than the program's."""
+
+    code: str = "error"
+
+    def __init__(self, what: str, *, where: str | None = None, remedy: str | None = None) -> None:
+        self.what = what
+        self.where = where
+        self.remedy = remedy
+        super().__init__(self.sentence())
+
+    def sentence(self) -> str:
+        """`where: what. remedy` as one line."""
+        place = f"{self.where}: " if self.where else ""
+        remedy = f" {self.remedy}" if self.remedy else ""
+        return f"{place}{self.what}{remedy}"
+
+
+class InputError(TextspliceError):
+    """A value that was passed in can't be used: a token no neighbour has, a splice that does not fit."""
+
+    code = "input"
+
+
+class CorpusError(TextspliceError):
+    """A corpus file is missing, empty, malformed or not what its name says."""
+
+    code = "corpus"
+
+
+class ConfigError(TextspliceError):
+    """A configuration file or option is unknown or has a value that can't be used."""
+
+    code = "config"
+
+
+class StorageError(TextspliceError):
+    """A file could not be written or read back: no space, no permission, truncated, another version."""
+
+    code = "storage"
+
+
+class MissingExtraError(TextspliceError):
+    """An optional dependency, or a program such as Java, is not installed."""
+
+    code = "extra"
+
+
+class TrainingError(TextspliceError):
+    """Training can't go on: a loss that is not a number, a run of another configuration."""
+
+    code = "training"
+
+
+class VerificationError(TextspliceError):
+    """A generation does not replay to its text, or names sources that do not exist."""
+
+    code = "verification"
