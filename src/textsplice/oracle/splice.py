@@ -61,9 +61,7 @@ def trace(splices: Sequence[Splice], neighbors: Sequence[Sequence[Token]]) -> li
     return canvases
 
 
-def provenance(
-    splices: Sequence[Splice], neighbors: Sequence[Sequence[Token]]
-) -> list[Origin]:
+def provenance(splices: Sequence[Splice], neighbors: Sequence[Sequence[Token]]) -> list[Origin]:
     """Where each token of the finished text came from."""
     canvases = trace(splices, neighbors)
     return canvases[-1] if canvases else []

@@ -1,0 +1,62 @@
+"""Writing files so that a reader never sees half of one, whatever happens to the writer."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from textsplice.errors import StorageError
+
+
+@contextmanager
+def atomic_path(path: Path) -> Iterator[Path]:
+    """Yields a temporary path beside `path`; on success it becomes `path`, on failure it is removed."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield temporary
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise storage_error(error, path) from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def atomic_write_bytes(path: Path, data: bytes) -> None:
+    """Writes a whole file or nothing."""
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(data)
+
+
+def atomic_write_text(path: Path, text: str) -> None:
+    """Writes a whole UTF-8 file or nothing."""
+    atomic_write_bytes(path, text.encode("utf-8"))
+
+
+def file_hash(path: Path) -> str:
+    """The SHA-256 of a file's bytes, in hexadecimal."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def storage_error(error: OSError, path: Path) -> StorageError:
+    """The sentence for an operating system's refusal to write or read `path`."""
+    if error.errno == errno.ENOSPC:
+        return StorageError(
+            "the disk is full.",
+            where=str(path),
+            remedy="Free some space and run the same command again: finished parts are kept.",
+        )
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return StorageError("no permission to write here.", where=str(path))
+    return StorageError(f"{error.strerror or error}.", where=str(path))

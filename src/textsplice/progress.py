@@ -1,0 +1,48 @@
+"""A progress bar with an ETA on standard error; silent where nobody watches."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """What long work tells the person who waits for it."""
+
+    advance: Callable[[int], None]
+    describe: Callable[[str], None]
+
+
+@contextmanager
+def bar(total: int | None, label: str, *, quiet: bool = False) -> Iterator[Bar]:
+    """Shows `label`, a bar, the count, elapsed time and ETA until the block ends."""
+    if quiet or not sys.stderr.isatty():
+        yield Bar(lambda n: None, lambda text: None)
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    with Progress(
+        TextColumn("[bold]{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("ETA"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+    ) as progress:
+        task = progress.add_task(label, total=total)
+        yield Bar(
+            lambda n: progress.advance(task, n),
+            lambda text: progress.update(task, description=text),
+        )

@@ -1,0 +1,37 @@
+"""Where the real corpora are, if they are here at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def corpora_folder() -> Path | None:
+    """`$TEXTSPLICE_DATA`, else `../shared/data` beside the repository, if either exists."""
+    for candidate in (os.environ.get("TEXTSPLICE_DATA"), ROOT.parent / "shared" / "data"):
+        if candidate and Path(candidate).is_dir():
+            return Path(candidate)
+    return None
+
+
+def real_corpus(name: str) -> Path:
+    folder = corpora_folder()
+    if folder is None or not (folder / name).is_dir():
+        pytest.skip(
+            f"the real corpus {name!r} is neither in $TEXTSPLICE_DATA nor in ../shared/data"
+        )
+    return folder / name
+
+
+@pytest.fixture(scope="session")
+def e2e_folder() -> Path:
+    return real_corpus("e2e")
+
+
+@pytest.fixture(scope="session")
+def wikibio_folder() -> Path:
+    return real_corpus("wikibio-sample")
