@@ -1,0 +1,266 @@
+"""One TOML file an experiment, read into frozen dataclasses that double as the list of all settings.
+
+An unknown key is an error that names the nearest known one. `configs/master.toml` says what each setting does.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from pathlib import Path
+from typing import Literal, TypeVar, Union, cast, get_args, get_origin
+
+from textsplice.errors import ConfigError
+
+PolicyKind = Literal["full", "lrt", "copy"]
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusConfig:
+    """Where the records and texts are."""
+
+    source: str = "bundled"
+    text_column: str = ""
+    sentences: Literal["first", "all"] = "first"
+    max_tokens: int = 400
+    drop_duplicates: bool = False
+    splits: tuple[str, ...] = ("train", "dev", "test")
+    # Remove training rows whose delexicalised text stands in the references of these splits.
+    decontaminate: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TextConfig:
+    """How text becomes tokens."""
+
+    tokenizer: Literal["words", "spaces"] = "words"
+    mask: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class NeighborsConfig:
+    """Which texts a policy may splice from."""
+
+    k: int = 20
+    exclude: Literal["same-table", "self", "none"] = "same-table"
+    # "auto", or names of yes/no fields whose value is made part of the field's name in the score.
+    fold: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class VocabularyConfig:
+    """Which words are embedded and which may be generated."""
+
+    embed_min_count: int = 2
+    generate_min_count: int = 50
+    frequent: int = 30_000
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyConfig:
+    """The shape of the network; the paper's is 6 + 6 layers, 420, 7 heads, 650."""
+
+    kind: PolicyKind = "full"
+    d_model: int = 192
+    encoder_layers: int = 3
+    decoder_layers: int = 3
+    heads: int = 6
+    ffn: int = 384
+    dropout: float = 0.1
+    pre_norm: bool = True
+    conditioned_second: bool = True
+    max_positions: int = 512
+    max_age: int = 32
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingConfig:
+    """How the policy is fitted to the derivations."""
+
+    learning_rate: float = 1e-3
+    betas: tuple[float, ...] = (0.9, 0.98)
+    epsilon: float = 1e-7
+    weight_decay: float = 1e-3
+    schedule: Literal["inverse-sqrt", "cosine", "constant"] = "inverse-sqrt"
+    warmup_steps: int = 200
+    total_steps: int = 0
+    batch_sequences: int = 24
+    micro_sequences: int = 24
+    epochs: int = 100
+    max_steps: int = 0
+    max_minutes: float = 0.0
+    clip: float = 2.0
+    patience: int = 5
+    validate_every: int = 500
+    validate_sequences: int = 1000
+    checkpoint_every: int = 200
+    log_every: int = 20
+    max_cost: int = 0
+    seed: int = 1
+    threads: int = 2
+    processes: int = 1
+    tensorboard: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SearchConfig:
+    """How text is found, and which of the finished texts is given."""
+
+    beam: int = 5
+    max_splices: int = 16
+    marginalize: bool = True
+    choose: Literal["likelihood", "consensus"] = "likelihood"
+    start_neighbors: int = 1
+    slots_first: bool = False
+    batch_size: int = 32
+
+
+@dataclass(frozen=True, slots=True)
+class OutputConfig:
+    """Where the prepared folder and the run go."""
+
+    prepared: str = "prepared/bundled"
+    run: str = "runs/bundled"
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """All settings of one experiment."""
+
+    corpus: CorpusConfig = field(default_factory=CorpusConfig)
+    text: TextConfig = field(default_factory=TextConfig)
+    neighbors: NeighborsConfig = field(default_factory=NeighborsConfig)
+    vocabulary: VocabularyConfig = field(default_factory=VocabularyConfig)
+    policy: PolicyConfig = field(default_factory=PolicyConfig)
+    training: TrainingConfig = field(default_factory=TrainingConfig)
+    search: SearchConfig = field(default_factory=SearchConfig)
+    output: OutputConfig = field(default_factory=OutputConfig)
+
+    def to_dict(self) -> dict[str, dict[str, object]]:
+        """Plain sections, as JSON and TOML hold them."""
+        return asdict(self)
+
+    def with_values(self, assignments: Sequence[str], *, where: str = "--set") -> Config:
+        """The same with `section.key=value` assignments applied; values are TOML, or bare words."""
+        sections: dict[str, dict[str, object]] = {}
+        for assignment in assignments:
+            path, equals, raw = assignment.partition("=")
+            section, dot, key = path.strip().partition(".")
+            if not (equals and dot):
+                raise ConfigError(
+                    f"{assignment!r} is not of the form section.key=value.", where=where
+                )
+            sections.setdefault(section, {})[key] = _toml_value(raw.strip())
+        return _merge(self, sections, where)
+
+
+def load_config(path: Path | str) -> Config:
+    """Reads a TOML file over the defaults."""
+    path = Path(path)
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigError(
+            "there is no such file.",
+            where=str(path),
+            remedy="`configs/` holds a commented master file to start from.",
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"not a TOML file: {error}.", where=str(path)) from error
+    return _merge(Config(), data, str(path))
+
+
+def config_from_dict(data: Mapping[str, object], where: str) -> Config:
+    """Reads plain sections, as `Config.to_dict` writes them."""
+    return _merge(Config(), data, where)
+
+
+def to_toml(config: Config) -> str:
+    """The configuration as TOML, every setting included."""
+    lines: list[str] = []
+    for section, values in config.to_dict().items():
+        lines.append(f"[{section}]")
+        lines.extend(f"{key} = {_toml_text(value)}" for key, value in values.items())
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _toml_value(raw: str) -> object:
+    try:
+        return tomllib.loads(f"value = {raw}")["value"]
+    except tomllib.TOMLDecodeError:
+        return raw
+
+
+def _toml_text(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{escaped}"'
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_toml_text(v) for v in cast("Sequence[object]", value)) + "]"
+    return repr(value)
+
+
+Section = TypeVar("Section")
+
+
+def _merge(base: Section, data: Mapping[str, object], where: str, prefix: str = "") -> Section:
+    """`base` with the values of `data`, checked against the dataclass's annotations."""
+    hints = typing.get_type_hints(type(base))
+    known = [f.name for f in fields(base)]  # pyright: ignore[reportArgumentType]
+    changes: dict[str, object] = {}
+    for key, value in data.items():
+        if key not in hints:
+            raise unknown_name("setting", prefix + key, [prefix + k for k in known], where)
+        current = getattr(base, key)
+        if is_dataclass(current):
+            if not isinstance(value, Mapping):
+                raise ConfigError(f"[{key}] must be a section, not {value!r}.", where=where)
+            section = cast("Mapping[str, object]", value)
+            changes[key] = _merge(current, section, where, f"{key}.")
+        else:
+            changes[key] = _checked(value, hints[key], f"{prefix}{key}", where)
+    return replace(base, **changes)  # pyright: ignore[reportArgumentType, reportCallIssue, reportUnknownVariableType]
+
+
+def unknown_name(kind: str, name: str, known: Sequence[str], where: str) -> ConfigError:
+    """`there is no setting 'x'. Did you mean 'y'?`"""
+    nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    remedy = f"Did you mean {nearest[0]!r}?" if nearest else f"Known: {', '.join(known)}."
+    return ConfigError(f"there is no {kind} {name!r}.", where=where, remedy=remedy)
+
+
+def _checked(value: object, hint: object, name: str, where: str) -> object:
+    """`value` as the annotation `hint` wants it, or a `ConfigError`."""
+    origin = get_origin(hint)
+    if origin is Literal:
+        if value in get_args(hint):
+            return value
+        choices = ", ".join(repr(choice) for choice in get_args(hint))
+        raise ConfigError(f"{name} = {value!r} is not one of {choices}.", where=where)
+    if origin in (Union, types.UnionType):
+        return value
+    if origin is tuple:
+        items = [value] if isinstance(value, str) else value
+        if not isinstance(items, (list, tuple)):
+            raise ConfigError(f"{name} = {value!r} must be a list.", where=where)
+        inner = get_args(hint)[0]
+        return tuple(_checked(item, inner, name, where) for item in cast("list[object]", items))
+    if hint is bool and isinstance(value, bool):
+        return value
+    if hint is int and isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    if hint is float and isinstance(value, (int, float)) and not isinstance(value, bool):
+        return float(value)
+    if hint is str and isinstance(value, str):
+        return value
+    wanted = {bool: "true or false", int: "a whole number, 0 or more", float: "a number"}
+    raise ConfigError(
+        f"{name} = {value!r} must be {wanted.get(cast(type, hint), 'text')}.", where=where
+    )
