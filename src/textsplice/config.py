@@ -1,6 +1,6 @@
-"""One TOML file an experiment, read into frozen dataclasses that double as the list of all settings.
+"""One TOML file an experiment, read into frozen dataclasses: the list of all settings.
 
-An unknown key is an error that names the nearest known one. `configs/master.toml` says what each setting does.
+An unknown key is an error that names the nearest known one. `configs/master.toml` explains each.
 """
 
 from __future__ import annotations
@@ -151,9 +151,7 @@ class Config:
             path, equals, raw = assignment.partition("=")
             section, dot, key = path.strip().partition(".")
             if not (equals and dot):
-                raise ConfigError(
-                    f"{assignment!r} is not of the form section.key=value.", where=where
-                )
+                raise ConfigError(f"{assignment!r} is not of the form section.key=value.", where=where)
             sections.setdefault(section, {})[key] = _toml_value(raw.strip())
         return _merge(self, sections, where)
 
@@ -261,6 +259,4 @@ def _checked(value: object, hint: object, name: str, where: str) -> object:
     if hint is str and isinstance(value, str):
         return value
     wanted = {bool: "true or false", int: "a whole number, 0 or more", float: "a number"}
-    raise ConfigError(
-        f"{name} = {value!r} must be {wanted.get(cast(type, hint), 'text')}.", where=where
-    )
+    raise ConfigError(f"{name} = {value!r} must be {wanted.get(cast(type, hint), 'text')}.", where=where)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from textsplice.errors import StorageError
 
 
 @contextmanager
-def atomic_path(path: Path) -> Iterator[Path]:
+def atomic_path(path: Path) -> Generator[Path]:
     """Yields a temporary path beside `path`; on success it becomes `path`, on failure it is removed."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ class Bar:
 
 
 @contextmanager
-def bar(total: int | None, label: str, *, quiet: bool = False) -> Iterator[Bar]:
+def bar(total: int | None, label: str, *, quiet: bool = False) -> Generator[Bar]:
     """Shows `label`, a bar, the count, elapsed time and ETA until the block ends."""
     if quiet or not sys.stderr.isatty():
         yield Bar(lambda n: None, lambda text: None)

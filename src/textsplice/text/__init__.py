@@ -1,1 +1,47 @@
+"""Tokens, masks, vocabulary, linearised tables."""
 
+from textsplice.text.linearize import Linearized, Segment, field_token, linearize
+from textsplice.text.masking import mask, mask_runs
+from textsplice.text.tokens import (
+    BEGIN,
+    END,
+    MASK,
+    Detokenized,
+    Tokenizer,
+    detokenize,
+    detokenize_with_spans,
+    normalize,
+    tokenize,
+)
+from textsplice.text.vocabulary import (
+    BEGIN_ID,
+    END_ID,
+    MASK_ID,
+    PAD_ID,
+    UNKNOWN_ID,
+    Vocabulary,
+)
+
+__all__ = [
+    "BEGIN",
+    "BEGIN_ID",
+    "END",
+    "END_ID",
+    "MASK",
+    "MASK_ID",
+    "PAD_ID",
+    "UNKNOWN_ID",
+    "Detokenized",
+    "Linearized",
+    "Segment",
+    "Tokenizer",
+    "Vocabulary",
+    "detokenize",
+    "detokenize_with_spans",
+    "field_token",
+    "linearize",
+    "mask",
+    "mask_runs",
+    "normalize",
+    "tokenize",
+]

@@ -1,0 +1,64 @@
+"""Masking: what a neighbour's text says of its own table must not be copied into another's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textsplice.text.tokens import MASK
+
+_STOP_WORDS = """
+a an and are as at be by for from has have in is it its no not of on or out than that the there this to was
+were which who with yes
+"""
+# A run of one such word stays: it stands in values ("5 out of 5", "The Eagle") and everywhere else.
+STOP_WORDS = frozenset(_STOP_WORDS.split())
+
+
+def mask(tokens: Sequence[str], values: Sequence[Sequence[str]]) -> list[str]:
+    """The tokens with each maximal run that stands in a value replaced by as many mask tokens."""
+    masked = list(tokens)
+    for start, stop in mask_runs(tokens, values):
+        masked[start:stop] = [MASK] * (stop - start)
+    return masked
+
+
+def mask_runs(tokens: Sequence[str], values: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
+    """The half-open maximal runs of `tokens` that stand, in this order, inside one of `values`.
+
+    Case does not matter. A run of a single stop word or of marks alone does not count.
+    """
+    words = [token.casefold() for token in tokens]
+    starts: dict[str, list[tuple[list[str], int]]] = {}
+    for value in values:
+        folded = [token.casefold() for token in value]
+        for place, word in enumerate(folded):
+            starts.setdefault(word, []).append((folded, place))
+    runs: list[tuple[int, int]] = []
+    start = 0
+    while start < len(words):
+        length = max(
+            (_common(words, start, value, place) for value, place in starts.get(words[start], ())),
+            default=0,
+        )
+        run = words[start : start + length]
+        if (length > 1 or (length == 1 and run[0] not in STOP_WORDS)) and any(map(_is_word, run)):
+            runs.append((start, start + length))
+            start += length
+        else:
+            start += 1
+    return runs
+
+
+def _common(words: Sequence[str], start: int, value: Sequence[str], place: int) -> int:
+    length = 0
+    while (
+        start + length < len(words)
+        and place + length < len(value)
+        and words[start + length] == value[place + length]
+    ):
+        length += 1
+    return length
+
+
+def _is_word(token: str) -> bool:
+    return any(character.isalnum() for character in token)

@@ -1,0 +1,106 @@
+"""Words and their numbers; which words have an embedding, and which may be generated."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textsplice.errors import StorageError
+from textsplice.files import atomic_write_text
+from textsplice.text.tokens import BEGIN, END, MASK
+
+PAD_ID, UNKNOWN_ID, BEGIN_ID, END_ID, MASK_ID = range(5)
+RESERVED = ("\x00", "\x15", BEGIN, END, MASK)  # pad and unknown never stand in a text
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """`words[id]`; ids below `embedded` have an embedding of their own, the rest share UNKNOWN's."""
+
+    words: tuple[str, ...]
+    embedded: int
+    generate: tuple[int, ...] = ()
+    frequent: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_ids", {word: number for number, word in enumerate(self.words)})
+
+    @classmethod
+    def build(cls, counts: Counter[str], *, embed_min_count: int, extra: Iterable[str] = ()) -> Vocabulary:
+        """Words of `counts` by falling frequency (ties by the word), then `extra` ones by the word."""
+        reserved = set(RESERVED)
+        ranked = sorted(
+            (word for word in counts if word not in reserved),
+            key=lambda word: (-counts[word], word),
+        )
+        embedded = sum(counts[word] >= embed_min_count for word in ranked)
+        others = sorted(set(extra) - counts.keys() - reserved)
+        return cls((*RESERVED, *ranked, *others), len(RESERVED) + embedded)
+
+    def id(self, word: str) -> int:
+        """The word's number; UNKNOWN's if there is none."""
+        return self._numbers.get(word, UNKNOWN_ID)
+
+    def encode(self, tokens: Sequence[str]) -> list[int]:
+        """The numbers of tokens."""
+        get = self._numbers.get
+        return [get(token, UNKNOWN_ID) for token in tokens]
+
+    def decode(self, ids: Iterable[int]) -> list[str]:
+        """The tokens of numbers."""
+        return [self.words[number] for number in ids]
+
+    def embed(self, ids: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The rows of the embedding table that ids use."""
+        return np.where(ids < self.embedded, ids, np.int32(UNKNOWN_ID))
+
+    def extended(self, words: Iterable[str]) -> Vocabulary:
+        """The same with further words at the end, which can be copied but not generated."""
+        new = list(dict.fromkeys(word for word in words if word not in self._numbers))
+        return Vocabulary((*self.words, *new), self.embedded, self.generate, self.frequent)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def save(self, path: Path) -> None:
+        """Writes `vocab.json`."""
+        data = {
+            "format": FORMAT,
+            "words": self.words,
+            "embedded": self.embedded,
+            "generate": self.generate,
+            "frequent": self.frequent,
+        }
+        atomic_write_text(path, json.dumps(data, ensure_ascii=False, separators=(",", ":")))
+
+    @classmethod
+    def load(cls, path: Path) -> Vocabulary:
+        """Reads `vocab.json`."""
+        try:
+            data = cast("dict[str, object]", json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError) as error:
+            raise StorageError(f"can't be read as a vocabulary: {error}.", where=str(path)) from error
+        if data.get("format") != FORMAT:
+            raise StorageError(
+                f"is a vocabulary of format {data.get('format')!r}; this version reads {FORMAT}.",
+                where=str(path),
+                remedy="Run `textsplice prepare` again.",
+            )
+        return cls(
+            tuple(cast("list[str]", data["words"])),
+            cast(int, data["embedded"]),
+            tuple(cast("list[int]", data["generate"])),
+            tuple(cast("list[int]", data["frequent"])),
+        )
+
+    @property
+    def _numbers(self) -> dict[str, int]:
+        return cast("dict[str, int]", self.__dict__["_ids"])
