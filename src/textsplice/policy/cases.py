@@ -1,0 +1,80 @@
+"""Cases (a table with its neighbors), and the keys that a policy chooses among.
+
+The keys of a case stand in one row, in this order, whatever the policy:
+
+    every token of the table · every token of neighbor 1 · … · of neighbor n · every generable word
+
+so that a key's column gives its source (0, 1…n, or 1 + n + word id) and its place in that source.
+Tokens that no splice may begin with (a field's name, a mask) keep their column and have probability 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textsplice.text.vocabulary import MASK_ID
+
+
+@dataclass(frozen=True)
+class Case:
+    """One table with its neighbors, as ids of the whole vocabulary (the policy maps rare ones itself)."""
+
+    table: NDArray[np.int32]
+    segments: NDArray[np.int32]
+    neighbors: Sequence[NDArray[np.int32]] = ()
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The columns of one case's scores."""
+
+    case: Case
+    words: NDArray[np.int64]
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """First column of the table, of each neighbor, of the words; last: the number of columns."""
+        lengths = [len(self.case.table), *map(len, self.case.neighbors), len(self.words)]
+        return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+    @cached_property
+    def source(self) -> NDArray[np.int64]:
+        """Of each column, the source as `Splice.neighbor` counts."""
+        spans = np.diff(self.offsets)
+        text = np.repeat(np.arange(len(spans) - 1), spans[:-1])
+        return np.concatenate([text, len(spans) - 1 + self.words])
+
+    @cached_property
+    def begin(self) -> NDArray[np.int64]:
+        """Of each column, its place in the source."""
+        place = np.arange(self.offsets[-1]) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
+        place[self.offsets[-2] :] = 0
+        return place
+
+    @cached_property
+    def word(self) -> NDArray[np.int64]:
+        """Of each column, the id of the token it stands for."""
+        return np.concatenate([self.case.table, *self.case.neighbors, self.words]).astype(np.int64)
+
+    @cached_property
+    def allowed(self) -> NDArray[np.bool_]:
+        """Whether a span may begin, or end, at this column: no field names, no masks."""
+        allowed = self.word != MASK_ID
+        allowed[: len(self.case.segments)] &= self.case.segments >= 0
+        return allowed
+
+    def __len__(self) -> int:
+        return int(self.offsets[-1])
+
+    def column(self, source: int, begin: int) -> int:
+        """The column of a place in a source; -1 for a word that can't be generated."""
+        texts = 1 + len(self.case.neighbors)
+        if source < texts:
+            return int(self.offsets[source]) + begin
+        found = np.flatnonzero(self.words == source - texts)
+        return int(self.offsets[-2]) + int(found[0]) if len(found) else -1
