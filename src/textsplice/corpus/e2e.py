@@ -1,0 +1,118 @@
+"""The E2E challenge's files: a meaning representation and a text a row.
+
+mr,ref
+"name[The Vaults], eatType[pub]","The Vaults is a pub."
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from textsplice.corpus.rows import count_records, read_header, read_records
+from textsplice.corpus.table import Example, Table
+from textsplice.errors import CorpusError
+
+SPLIT_FILES = {"train": "trainset.csv", "dev": "devset.csv", "test": "testset_w_refs.csv"}
+
+_NAME = re.compile(r"\s*([^\[\],]+?)\s*\[")
+_NEXT = re.compile(r"\]\s*(?:,|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class E2EReader:
+    """Reads `mr,ref`; without a text column the examples are for generation only."""
+
+    path: Path
+    prefix: str
+    text_column: str = "ref"
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        return (self.path,)
+
+    def count(self) -> int:
+        return count_records(self.path)
+
+    def examples(self) -> Iterator[Example]:
+        header = e2e_header(self.path)
+        mr_at = header.index("mr")
+        text_at = header.index(self.text_column) if self.text_column in header else None
+        id_at = header.index("id") if "id" in header else None
+        last_mr, table = "", None
+        for number, (line, cells) in enumerate(read_records(self.path, header), start=1):
+            # References of one table stand together: they share one object, parsed once.
+            if table is None or cells[mr_at] != last_mr:
+                last_mr = cells[mr_at]
+                table = parse_mr(last_mr, where=f"{self.path}:{line}")
+            yield Example(
+                cells[id_at] if id_at is not None else f"{self.prefix}:{number}",
+                table,
+                None if text_at is None else cells[text_at],
+            )
+
+
+def e2e_header(path: Path) -> list[str]:
+    """The header, in which there must be `mr`; the release writes its test set's as `MR`."""
+    header = read_header(path)
+    if header == ["MR"]:
+        return ["mr"]
+    if "mr" not in header:
+        raise CorpusError(
+            f"the header is {','.join(header)!r}, where an E2E file has 'mr,ref'.",
+            where=f"{path}:1",
+            remedy="Leave out 'e2e:' to read a CSV with one column a field.",
+        )
+    return header
+
+
+def parse_mr(mr: str, *, where: str | None = None) -> Table:
+    """`name[The Vaults], eatType[pub]` as a table.
+
+    A value may hold commas and pairs of brackets, and a `]` that no comma and no end follows.
+    """
+    fields: list[tuple[str, tuple[str, ...]]] = []
+    position = 0
+    while position < len(mr):
+        opening = _NAME.match(mr, position)
+        if opening is None:
+            if not mr[position:].strip() and not fields:
+                break
+            raise CorpusError(
+                f"expected 'field[value]' at column {position + 1} of the mr,"
+                f" found {mr[position : position + 20].strip()!r}.",
+                where=where,
+            )
+        name = opening.group(1)
+        if any(name == field for field, _ in fields):
+            raise CorpusError(
+                f"the field {name!r} stands twice in the mr.",
+                where=where,
+                remedy="An mr can't hold two values of a field; JSONL can.",
+            )
+        end, position = _closing(mr, opening.end(), name, where)
+        value = mr[opening.end() : end].strip()
+        fields.append((name, (value,) if value else ()))
+    if not fields:
+        raise CorpusError("the table has no field.", where=where)
+    return Table(tuple(fields))
+
+
+def _closing(mr: str, begin: int, name: str, where: str | None) -> tuple[int, int]:
+    """Where the value that begins at `begin` ends, and where the next field begins."""
+    depth = 0
+    for position in range(begin, len(mr)):
+        if mr[position] == "[":
+            depth += 1
+        elif mr[position] == "]":
+            if depth:
+                depth -= 1
+            elif following := _NEXT.match(mr, position):
+                return position, following.end()
+    raise CorpusError(
+        f"the bracket of the field {name!r} that opens at column {begin} of the mr is never closed.",
+        where=where,
+        remedy="Write it as 'field[value], field[value]'.",
+    )

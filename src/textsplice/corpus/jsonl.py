@@ -1,0 +1,111 @@
+"""JSON lines: `{"table": {"field": "value" | ["v1", "v2"]}, "text": "…", "id": "…"}`.
+
+`text` and `id` may be missing; other keys beside them are not read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from textsplice.corpus.lines import read_lines
+from textsplice.corpus.record import as_text, table_of
+from textsplice.corpus.table import Example
+from textsplice.errors import CorpusError
+
+_FORM = 'A line looks like {"table": {"field": "value"}, "text": "…"}.'
+
+
+class _RepeatedKeyError(ValueError):
+    """A key stands twice in an object, where the json module would keep the last in silence."""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonlReader:
+    """Reads one object a line; blank lines are passed over."""
+
+    path: Path
+    prefix: str
+    text_key: str | None = None
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        return (self.path,)
+
+    def count(self) -> int:
+        return sum(1 for _, line in read_lines(self.path) if line.strip())
+
+    def examples(self) -> Iterator[Example]:
+        lines = ((number, line) for number, line in read_lines(self.path) if line.strip())
+        for row, (number, line) in enumerate(lines, start=1):
+            where = f"{self.path}:{number}"
+            yield example_of(
+                parse_line(line, where=where), f"{self.prefix}:{row}", self.text_key, where=where
+            )
+
+
+def example_of(record: dict[str, object], default_id: str, text_key: str | None, *, where: str) -> Example:
+    """The example in a record with the keys `table`, `text` and `id`."""
+    if "table" not in record:
+        raise CorpusError(
+            f"there is no 'table' among the keys {', '.join(map(repr, record)) or '(none)'}.",
+            where=where,
+            remedy=_FORM,
+        )
+    table = record["table"]
+    if not isinstance(table, dict):
+        raise CorpusError("'table' is not an object.", where=where, remedy=_FORM)
+    if text_key is not None and text_key not in record:
+        raise CorpusError(f"there is no {text_key!r} in this row.", where=where)
+    text = record.get(text_key or "text")
+    if text is not None and not isinstance(text, str):
+        raise CorpusError(f"{text_key or 'text'!r} is not a text.", where=where, remedy=_FORM)
+    given_id = record.get("id")
+    return Example(
+        default_id if given_id is None else as_text(given_id, "id", where=where),
+        table_of(cast("dict[str, object]", table), where=where),
+        text,
+    )
+
+
+def parse_line(line: str, *, where: str) -> dict[str, object]:
+    """One line as an object; numbers stay as they are written, a repeated key is an error."""
+    try:
+        value: object = json.loads(
+            line,
+            object_pairs_hook=_object_without_repeats,
+            parse_int=str,
+            parse_float=str,
+            parse_constant=_not_a_number,
+        )
+        if "\\u" in line:
+            # Half of a surrogate pair can be written in JSON, but never into a file again.
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except _RepeatedKeyError as error:
+        raise CorpusError(f"the field {str(error)!r} stands twice.", where=where) from error
+    except json.JSONDecodeError as error:
+        raise CorpusError(f"not valid JSON at column {error.colno}: {error.msg}.", where=where) from error
+    except UnicodeEncodeError as error:
+        raise CorpusError("a \\u escape is half of a surrogate pair.", where=where) from error
+    except RecursionError as error:
+        raise CorpusError("the objects are nested too deeply.", where=where) from error
+    except ValueError as error:
+        raise CorpusError(f"{error}.", where=where) from error
+    if not isinstance(value, dict):
+        raise CorpusError("the line is not a JSON object.", where=where, remedy=_FORM)
+    return cast("dict[str, object]", value)
+
+
+def _object_without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise _RepeatedKeyError(next(name for name in names if names.count(name) > 1))
+    return record
+
+
+def _not_a_number(constant: str) -> object:
+    raise ValueError(f"{constant} is not a number of JSON; write null for a missing value")

@@ -1,0 +1,80 @@
+"""Lines of a text file, plain or gzipped, with the place of whatever is wrong with them."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from io import BufferedReader
+from pathlib import Path
+
+from textsplice.errors import CorpusError
+
+MAX_LINE_BYTES = 64 << 20
+"""A longer line is a file of another kind; without a limit it would be read into memory whole."""
+
+BOM = "\ufeff"
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Each line of a UTF-8 file with its number, from 1; line ends are kept, a BOM is not."""
+    offset = 0
+    with open_bytes(path) as file:
+        for number, raw in enumerate(_raw_lines(file, path), start=1):
+            where = f"{path}:{number}"
+            nul = raw.find(b"\0")
+            if nul >= 0:
+                raise CorpusError(
+                    f"there is a NUL byte at byte {offset + nul} of the file.",
+                    where=where,
+                    remedy="It is damaged or not a text file in UTF-8.",
+                )
+            text = _decode(raw, offset, where)
+            yield number, text.removeprefix(BOM) if number == 1 else text
+            offset += len(raw)
+
+
+def count_lines(path: Path) -> int:
+    """How many lines `read_lines` gives."""
+    return sum(1 for _ in read_lines(path))
+
+
+def open_bytes(path: Path) -> gzip.GzipFile | BufferedReader:
+    """The file's bytes, unpacked if its name ends in `.gz`."""
+    try:
+        return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
+    except OSError as error:
+        raise CorpusError(f"can't be read: {error.strerror or error}.", where=str(path)) from error
+
+
+def _raw_lines(file: gzip.GzipFile | BufferedReader, path: Path) -> Iterator[bytes]:
+    number = 0
+    while True:
+        number += 1
+        try:
+            raw = file.readline(MAX_LINE_BYTES + 1)
+        except (EOFError, zlib.error, OSError) as error:
+            damaged = path.suffix == ".gz"
+            raise CorpusError(
+                "the gzip file is truncated or damaged." if damaged else f"can't be read: {error}.",
+                where=f"{path}:{number}",
+                remedy="Fetch it again." if damaged else None,
+            ) from error
+        if not raw:
+            return
+        if len(raw) > MAX_LINE_BYTES:
+            raise CorpusError(
+                f"the line is longer than {MAX_LINE_BYTES >> 20} MiB.", where=f"{path}:{number}"
+            )
+        yield raw
+
+
+def _decode(raw: bytes, offset: int, where: str) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise CorpusError(
+            f"byte 0x{raw[error.start]:02x} at byte {offset + error.start} of the file is not valid UTF-8.",
+            where=where,
+            remedy="Save the file as UTF-8.",
+        ) from error
