@@ -1,0 +1,48 @@
+"""What of a table the score of a neighbor sees: its field names and the words of its values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from textsplice.corpus.table import Table
+
+YES_NO = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("off", "on"), ("0", "1"))
+
+
+class Features(NamedTuple):
+    """The two sets that are compared: names of the fields that hold something, unigrams of the values."""
+
+    fields: frozenset[str]
+    values: frozenset[str]
+
+
+def features(
+    table: Table,
+    *,
+    tokenize: Callable[[str], list[str]],
+    fold: frozenset[str] = frozenset(),
+) -> Features:
+    """The features of a table; a field in `fold` takes its value into its name: `familyFriendly=no`."""
+    names: set[str] = set()
+    words: set[str] = set()
+    for name, values in table:
+        said = [value.strip().casefold() for value in values if value.strip()]
+        if not said:
+            continue
+        names.add(f"{name}={' '.join(said)}" if name in fold else name)
+        for value in said:
+            words.update(tokenize(value))
+    return Features(frozenset(names), frozenset(words))
+
+
+def yes_no_fields(tables: Iterable[Table]) -> frozenset[str]:
+    """The fields that hold nothing but a pair of `YES_NO` over a whole corpus, and both of the pair."""
+    seen: dict[str, set[str]] = {}
+    for table in tables:
+        for name, values in table:
+            said = seen.setdefault(name, set())
+            # A third value settles that this is no such field: 600,000 names need not be kept.
+            if len(said) < 3:
+                said.update(value.strip().casefold() for value in values if value.strip())
+    return frozenset(name for name, said in seen.items() if tuple(sorted(said)) in YES_NO)

@@ -1,0 +1,221 @@
+"""The index answers exactly what scoring every row would, whatever is excluded, allowed or unknown."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from textsplice.errors import InputError, StorageError
+from textsplice.neighbors import Features, Index
+
+
+def f1(a: frozenset[str], b: frozenset[str]) -> Fraction:
+    return Fraction(2 * len(a & b), len(a) + len(b)) if a or b else Fraction(0)
+
+
+def brute_force(groups, row_group, typicality, query, k, *, row=None, group=None, allow=None):
+    scored = []
+    for r, g in enumerate(row_group):
+        if r == row or g == group or (allow is not None and not allow[r]):
+            continue
+        total = f1(query.fields, groups[g].fields) + f1(query.values, groups[g].values) / 10
+        scored.append((-total, -typicality[r], r))
+    best = sorted(scored)[:k]
+    return [r for _, _, r in best], [float(-total) for total, _, _ in best]
+
+
+def sets(alphabet: str, largest: int) -> st.SearchStrategy[frozenset[str]]:
+    return st.frozensets(st.sampled_from(alphabet), max_size=largest)
+
+
+TABLES = st.builds(Features, sets("abcdef", 6), sets("uvwxyz", 6))
+STRANGERS = st.builds(Features, sets("abcdefgh", 8), sets("stuvwxyz", 8))
+
+
+@st.composite
+def corpora(draw: st.DrawFn):
+    groups = draw(st.lists(TABLES, max_size=90))
+    row_group = draw(st.lists(st.integers(0, len(groups) - 1), max_size=150)) if groups else []
+    typicality = draw(
+        st.lists(st.sampled_from([0.0, 0.5, 2.0]), min_size=len(row_group), max_size=len(row_group))
+    )
+    return groups, np.array(row_group, dtype=np.int32), np.array(typicality, dtype=np.float64)
+
+
+@settings(max_examples=300, deadline=None)
+@given(corpora(), STRANGERS, st.integers(1, 30), st.data())
+def test_a_search_finds_what_scoring_every_row_finds(corpus, query, k, data):
+    groups, row_group, typicality = corpus
+    n = len(row_group)
+    row = data.draw(st.none() | st.integers(0, n - 1)) if n else None
+    group = data.draw(st.none() | st.integers(0, len(groups) - 1)) if groups else None
+    allow = data.draw(st.none() | st.lists(st.booleans(), min_size=n, max_size=n))
+    allow = None if allow is None else np.array(allow, dtype=np.bool_)
+
+    hits = Index.build(groups, row_group, typicality).search(
+        query, k, exclude_row=row, exclude_group=group, allow=allow
+    )
+
+    expected = brute_force(groups, row_group, typicality, query, k, row=row, group=group, allow=allow)
+    assert (hits.rows.tolist(), hits.scores.tolist()) == expected
+
+
+def made_corpus(tables: int, seed: int, fields: int = 200, words: int = 300):
+    """Tables of many sizes whose features fall off as Zipf's: common ones, rare ones, ties."""
+    random = np.random.default_rng(seed)
+    groups = [
+        Features(
+            frozenset(f"f{i}" for i in random.zipf(1.3, random.integers(0, 30)) if i < fields),
+            frozenset(f"w{i}" for i in random.zipf(1.2, random.integers(0, 40)) if i < words),
+        )
+        for _ in range(tables)
+    ]
+    row_group = random.integers(0, tables, 3 * tables).astype(np.int32)
+    return groups, row_group, random.integers(0, 5, 3 * tables).astype(np.float64)
+
+
+@pytest.fixture(scope="module")
+def made():
+    return made_corpus(1500, seed=7)
+
+
+@pytest.fixture(scope="module")
+def made_index(made):
+    return Index.build(*made)
+
+
+@pytest.mark.parametrize("k", [1, 20, 700])
+def test_common_and_rare_features_are_counted_alike(made, made_index, k):
+    groups, row_group, typicality = made
+    assert len(made_index.layout.fields.offsets) > 1
+    assert len(made_index.layout.values.offsets) > 1
+    for query in [*groups[:25], *made_corpus(25, seed=8, fields=400, words=900)[0]]:
+        hits = made_index.search(query, k)
+        expected = brute_force(groups, row_group, typicality, query, k)
+        assert (hits.rows.tolist(), hits.scores.tolist()) == expected
+
+
+def test_many_searches_are_the_same_on_any_number_of_threads(made, made_index):
+    groups, row_group, _ = made
+    queries = [groups[g] for g in row_group[:300]]
+    options = {
+        "exclude_rows": np.arange(300, dtype=np.int32),
+        "exclude_groups": np.where(np.arange(300) % 2, row_group[:300], -1).astype(np.int32),
+    }
+    rows, scores = made_index.search_many(queries, 20, **options)
+    more_rows, more_scores = made_index.search_many(queries, 20, threads=3, **options)
+    assert np.array_equal(rows, more_rows)
+    assert np.array_equal(scores, more_scores)
+    for i in (0, 1, 298, 299):
+        group = int(row_group[i]) if i % 2 else None
+        hits = made_index.search(queries[i], 20, exclude_row=i, exclude_group=group)
+        assert rows[i].tolist() == hits.rows.tolist()
+
+
+SMALL = (
+    [
+        Features(frozenset({"name", "food"}), frozenset({"blue", "spice", "thai"})),
+        Features(frozenset({"name", "area"}), frozenset({"blue", "river"})),
+        Features(frozenset({"name", "food"}), frozenset({"blue", "spice", "thai"})),
+    ],
+    np.array([1, 0, 0, 2, 1], dtype=np.int32),
+    np.array([1.0, 3.0, 5.0, 5.0, 2.0]),
+)
+
+
+def test_ties_go_to_the_more_typical_text_then_to_the_lower_row():
+    query = Features(frozenset({"name", "food"}), frozenset({"blue", "spice"}))
+    hits = Index.build(*SMALL).search(query, 20)
+    assert hits.rows.tolist() == [2, 3, 1, 4, 0]
+    assert hits.scores.tolist() == [1.08, 1.08, 1.08, 0.55, 0.55]
+
+
+def test_as_many_allowed_rows_come_back_as_there_are():
+    index = Index.build(*SMALL)
+    query = SMALL[0][0]
+    assert index.search(query, 2, allow=lambda row: row in {0, 1, 4}).rows.tolist() == [1, 4]
+    mask = np.array([True, False, False, False, True])
+    assert index.search(query, 2, allow=mask).rows.tolist() == [4, 0]
+
+
+def test_a_query_of_which_nothing_is_known_still_gets_neighbors():
+    hits = Index.build(*SMALL).search(Features(frozenset({"x"}), frozenset({"y"})), 3)
+    assert hits.rows.tolist() == [2, 3, 1]
+    assert hits.scores.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_an_empty_index_has_no_hits():
+    index = Index.build([], np.zeros(0, np.int32), np.zeros(0))
+    assert index.search(SMALL[0][0], 5).rows.tolist() == []
+    rows, scores = index.search_many(SMALL[0], 2)
+    assert rows.tolist() == [[-1, -1]] * 3
+    assert scores.tolist() == [[0.0, 0.0]] * 3
+
+
+def test_no_queries_give_no_rows():
+    rows, scores = Index.build(*SMALL).search_many([], 4)
+    assert rows.shape == scores.shape == (0, 4)
+
+
+def test_what_cannot_be_asked_is_refused_in_a_sentence():
+    index = Index.build(*SMALL)
+    with pytest.raises(InputError, match=r"^0 neighbors were asked for\. "):
+        index.search(SMALL[0][0], 0)
+    with pytest.raises(InputError, match=r"^the allowed rows are bool\[4\], not bool\[5\]\. "):
+        index.search(SMALL[0][0], 1, allow=np.ones(4, dtype=np.bool_))
+
+
+def test_an_index_is_the_same_after_saving_and_mapping_it(tmp_path: Path, made, made_index):
+    made_index.save(tmp_path / "index")
+    loaded = Index.load(tmp_path / "index")
+    assert not loaded.layout.values.bitmaps.flags.owndata
+    assert isinstance(loaded.layout.values.bitmaps.base, np.memmap)
+    assert loaded.fields == made_index.fields
+    queries = made[0][:100]
+    for mine, theirs in zip(
+        loaded.search_many(queries, 20), made_index.search_many(queries, 20), strict=True
+    ):
+        assert np.array_equal(mine, theirs)
+    loaded.save(tmp_path / "again")
+    for file in (tmp_path / "index").iterdir():
+        assert (tmp_path / "again" / file.name).read_bytes() == file.read_bytes()
+
+
+def test_an_empty_index_can_be_saved_too(tmp_path: Path):
+    Index.build([], np.zeros(0, np.int32), np.zeros(0)).save(tmp_path)
+    assert len(Index.load(tmp_path)) == 0
+
+
+@pytest.mark.parametrize("name", ["rows.npy", "values.bitmaps.npy", "index.json"])
+def test_a_truncated_file_is_named(tmp_path: Path, made_index, name):
+    made_index.save(tmp_path)
+    whole = (tmp_path / name).read_bytes()
+    for length in (0, 20, len(whole) // 2, len(whole) - 1):
+        (tmp_path / name).write_bytes(whole[:length])
+        with pytest.raises(StorageError) as caught:
+            Index.load(tmp_path)
+        assert caught.value.where == str(tmp_path / name)
+        assert caught.value.what == "this file is truncated or damaged."
+
+
+def test_a_missing_part_is_named(tmp_path: Path):
+    Index.build(*SMALL).save(tmp_path)
+    (tmp_path / "rows.npy").unlink()
+    with pytest.raises(StorageError, match=r"rows\.npy: this part of the index is missing\. "):
+        Index.load(tmp_path)
+    (tmp_path / "index.json").unlink()
+    with pytest.raises(StorageError, match=r"index\.json: there is no index here\. "):
+        Index.load(tmp_path)
+
+
+def test_an_index_of_another_version_is_refused(tmp_path: Path):
+    Index.build(*SMALL).save(tmp_path)
+    description = (tmp_path / "index.json").read_text()
+    (tmp_path / "index.json").write_text(description.replace('"version": 1', '"version": 9'))
+    with pytest.raises(StorageError, match="has version 9; this textsplice reads version 1"):
+        Index.load(tmp_path)
