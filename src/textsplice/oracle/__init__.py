@@ -1,1 +1,23 @@
+"""Splices, derivations and the oracle that finds the shortest ones."""
 
+from textsplice.oracle.batch import Derivations, derive_corpus
+from textsplice.oracle.derivation import Derivation
+from textsplice.oracle.derive import derive
+from textsplice.oracle.left_to_right import Place, lrt_oracle, span_oracle, token_places
+from textsplice.oracle.splice import Origin, Splice, provenance, replay, trace
+
+__all__ = [
+    "Derivation",
+    "Derivations",
+    "Origin",
+    "Place",
+    "Splice",
+    "derive",
+    "derive_corpus",
+    "lrt_oracle",
+    "provenance",
+    "replay",
+    "span_oracle",
+    "token_places",
+    "trace",
+]

@@ -41,13 +41,10 @@ def trace(splices: Sequence[Splice], neighbors: Sequence[Sequence[Token]]) -> li
         start, stop, neighbor, begin, end = splice
         where = f"splice {step} {tuple(splice)}"
         if not 0 <= neighbor < len(neighbors):
-            raise InputError(
-                f"neighbour {neighbor} does not exist: there are {len(neighbors)}.", where=where
-            )
+            raise InputError(f"neighbour {neighbor} does not exist: there are {len(neighbors)}.", where=where)
         if not 0 <= begin < end <= len(neighbors[neighbor]):
             raise InputError(
-                f"span {begin}:{end} does not fit neighbour {neighbor} "
-                f"of {len(neighbors[neighbor])} tokens.",
+                f"span {begin}:{end} does not fit neighbour {neighbor} of {len(neighbors[neighbor])} tokens.",
                 where=where,
             )
         if not 0 <= start <= stop <= len(canvas):
