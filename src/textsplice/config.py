@@ -27,6 +27,8 @@ class CorpusConfig:
     text_column: str = ""
     sentences: Literal["first", "all"] = "first"
     max_tokens: int = 400
+    max_table_tokens: int = 500
+    too_long: Literal["error", "truncate", "drop"] = "error"
     drop_duplicates: bool = False
     splits: tuple[str, ...] = ("train", "dev", "test")
     # Remove training rows whose delexicalised text stands in the references of these splits.

@@ -51,9 +51,9 @@ def file_hash(path: Path) -> str:
 
 def storage_error(error: OSError, path: Path) -> StorageError:
     """The sentence for an operating system's refusal to write or read `path`."""
-    if error.errno == errno.ENOSPC:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return StorageError(
-            "the disk is full.",
+            "the disk is full or a quota is reached.",
             where=str(path),
             remedy="Free some space and run the same command again: finished parts are kept.",
         )

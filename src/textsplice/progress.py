@@ -20,7 +20,7 @@ class Bar:
 def bar(total: int | None, label: str, *, quiet: bool = False) -> Generator[Bar]:
     """Shows `label`, a bar, the count, elapsed time and ETA until the block ends."""
     if quiet or not sys.stderr.isatty():
-        yield Bar(lambda n: None, lambda text: None)
+        yield Bar(lambda _n: None, lambda _text: None)
         return
     from rich.console import Console
     from rich.progress import (

@@ -1,0 +1,72 @@
+"""Columns in Parquet files: written whole or not at all, the same bytes for the same columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from textsplice.errors import StorageError
+from textsplice.files import atomic_path
+from textsplice.ragged import Ragged
+
+
+def write_columns(path: Path, columns: dict[str, pa.Array]) -> None:
+    """Writes one Parquet file."""
+    with atomic_path(path) as temporary:
+        pq.write_table(pa.table(columns), temporary, compression="zstd")
+
+
+def read_columns(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """Reads one Parquet file, or some of its columns."""
+    try:
+        return pq.read_table(path, columns=list(columns) if columns else None, memory_map=True)
+    except (OSError, pa.ArrowException) as error:
+        raise StorageError(
+            f"can't be read: {str(error).splitlines()[0]}.",
+            where=str(path),
+            remedy="Run `textsplice prepare` again: what is damaged is made anew.",
+        ) from error
+
+
+def ragged_column(ragged: Ragged) -> pa.Array:
+    """A column of lists of integers."""
+    offsets = pa.array(ragged.offsets.astype(np.int64))
+    return pa.LargeListArray.from_arrays(offsets, pa.array(ragged.values.astype(np.int32)))
+
+
+def column_ragged(column: pa.ChunkedArray) -> Ragged:
+    """The rows of a column of lists of integers."""
+    array = cast(pa.LargeListArray, _joined(column))
+    offsets = np.asarray(array.offsets, dtype=np.int64)
+    values = np.asarray(array.values, dtype=np.int32)[offsets[0] : offsets[-1]]
+    return Ragged(values, offsets - offsets[0])
+
+
+def column_ints(column: pa.ChunkedArray) -> NDArray[np.int32]:
+    """A column of integers."""
+    return np.asarray(_joined(column), dtype=np.int32)
+
+
+def column_texts(column: pa.ChunkedArray) -> list[str]:
+    """A column of strings."""
+    return cast("list[str]", column.to_pylist())
+
+
+def text_column(texts: Iterable[str]) -> pa.Array:
+    """Strings as a column that may hold more than 2 GB."""
+    return pa.array(texts, type=pa.large_string())
+
+
+def _joined(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def int_column(values: NDArray[np.int32]) -> pa.Array:
+    """Integers as a column."""
+    return pa.array(values.astype(np.int32))

@@ -1,0 +1,274 @@
+"""`prepare`: runs the stages whose inputs or settings changed, and leaves the others alone.
+
+    texts ──► words ──► encoded ──► store ──► neighbors ──► derivations ──► vocabulary
+
+A stage's key hashes its settings and the keys of what it reads. Files appear whole, the manifest is written
+after them, and both are the same bytes every time: a run that was killed goes on where it stopped and
+ends with the folder that an undisturbed run makes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from textsplice.arrow import column_ints, column_ragged, read_columns
+from textsplice.config import Config, NeighborsConfig, OutputConfig, to_toml
+from textsplice.errors import ConfigError, CorpusError
+from textsplice.files import atomic_write_text, file_hash
+from textsplice.neighbors.store import Store
+from textsplice.prepare import stages
+from textsplice.prepare.folder import Prepared
+from textsplice.prepare.layout import Layout
+from textsplice.prepare.manifest import Manifest, key_of, locked
+from textsplice.prepare.texts import Tokenized, open_split, tokenized_examples, write_texts
+from textsplice.progress import bar
+from textsplice.ragged import Ragged
+from textsplice.text import Vocabulary
+from textsplice.text.delexicalize import delexicalize
+
+VERSION = 1  # of the stages: raise it when one of them writes something else from the same input
+EXAMPLES_A_PART = 50_000
+
+Report = Callable[[str], None]
+
+
+def prepare(
+    config: Config,
+    *,
+    folder: Path | None = None,
+    threads: int | None = None,
+    report: Report = lambda _line: None,
+    quiet: bool = False,
+) -> Prepared:
+    """Brings the prepared folder up to date with the configuration and opens it."""
+    if "train" not in config.corpus.splits:
+        raise ConfigError("corpus.splits must hold 'train'.", where="config")
+    if config.neighbors.k < 1:
+        raise ConfigError("neighbors.k must be at least 1.", where="config")
+    target = folder or Path(config.output.prepared)
+    with locked(target):
+        build = Build(config, target, threads or os.cpu_count() or 1, report, quiet)
+        build.run()
+        if not build.made:
+            report(f"{target} is up to date: nothing to do.")
+    return Prepared.open(target)
+
+
+class Build:
+    """One run of `prepare`: the configuration, the folder, and what has been made."""
+
+    def __init__(self, config: Config, folder: Path, threads: int, report: Report, quiet: bool) -> None:
+        self.config = config
+        self.layout = Layout(folder)
+        self.manifest = Manifest(folder)
+        self.threads = threads
+        self.report = report
+        self.quiet = quiet
+        self.keys: dict[str, str] = {}
+        self.made: list[str] = []
+
+    def run(self) -> None:
+        """All stages in order."""
+        splits = self.config.corpus.splits
+        # Train comes last: what it is cleaned of must be read before it.
+        for split in (*(s for s in splits if s != "train"), "train"):
+            self._texts(split)
+        self._words(splits)
+        for split in splits:
+            self._encoded(split)
+        self._store()
+        for split in splits:
+            self._neighbors_and_derivations(split)
+        self._vocabulary()
+        self._settings()
+        self.manifest.keep_only(list(self.keys))
+
+    @contextmanager
+    def _stage(self, name: str, files: Sequence[Path], *inputs: object) -> Generator[bool]:
+        """Yields whether the stage must be made; if so, its files are recorded when the block ends."""
+        key = key_of(VERSION, name, inputs)
+        self.keys[name] = key
+        if self.manifest.is_fresh(name, key):
+            yield False
+            return
+        yield True
+        self.manifest.record(name, key, files)
+        self.made.append(name)
+        self.report(f"made {name}")
+
+    def _texts(self, split: str) -> None:
+        corpus = self.config.corpus
+        tokenizer = self.config.text.tokenizer
+        source = open_split(corpus, split)
+        cleaned_of = corpus.decontaminate if split == "train" else ()
+        unknown = set(cleaned_of) - set(corpus.splits)
+        if unknown:
+            raise ConfigError(
+                f"corpus.decontaminate names {sorted(unknown)[0]!r}, which is no split.", where="config"
+            )
+        settings = {k: v for k, v in asdict(corpus).items() if k not in ("source", "splits", "decontaminate")}
+        files = (self.layout.texts(split), self.layout.tables(split))
+        with self._stage(
+            f"texts/{split}",
+            files,
+            settings,
+            tokenizer,
+            [file_hash(path) for path in source.files],
+            [self.keys[f"texts/{name}"] for name in cleaned_of],
+        ) as needed:
+            if not needed:
+                return
+            examples = tokenized_examples(source, split, corpus, tokenizer)
+            if cleaned_of:
+                leaked = {shape for name in cleaned_of for shape in stages.shapes(self.layout, name)}
+                examples = (item for item in examples if _shape(item) not in leaked)
+            with bar(None, f"reading {split}", quiet=self.quiet) as progress:
+                count = write_texts(examples, *files, progress.advance)
+            if not count:
+                raise CorpusError(f"the split {split!r} holds no example.", where=corpus.source)
+
+    def _words(self, splits: Sequence[str]) -> None:
+        least = self.config.vocabulary.embed_min_count
+        texts = [self.keys[f"texts/{split}"] for split in splits]
+        with self._stage("words", [self.layout.words], splits, least, texts) as needed:
+            if needed:
+                stages.build_words(self.layout, splits, least).save(self.layout.words)
+
+    def _encoded(self, split: str) -> None:
+        layout = self.layout
+        files = [layout.encoded_texts(split), layout.encoded_tables(split)]
+        inputs = (self.keys["words"], self.keys[f"texts/{split}"])
+        with self._stage(f"encoded/{split}", files, inputs) as needed:
+            if needed:
+                words = Vocabulary.load(layout.words)
+                stages.encode(layout.texts(split), files[0], words)
+                stages.encode(layout.tables(split), files[1], words)
+
+    def _store(self) -> None:
+        masked, fold = self.config.text.mask, self.config.neighbors.fold
+        folder = self.layout.store
+        key = key_of(VERSION, "store", (self.keys["encoded/train"], masked, fold))
+        self.keys["store"] = key
+        if self.manifest.is_fresh("store", key):
+            return
+        with bar(None, "masking and indexing", quiet=self.quiet):
+            store = stages.build_store(
+                self.layout,
+                Vocabulary.load(self.layout.words),
+                masked=masked,
+                fold=fold,
+                tokenizer=self.config.text.tokenizer,
+            )
+            store.save(folder)
+        self.manifest.record("store", key, [path for path in folder.rglob("*") if path.is_file()])
+        self.made.append("store")
+        self.report("made store")
+
+    def _neighbors_and_derivations(self, split: str) -> None:
+        encoded = read_columns(self.layout.encoded_texts(split))
+        table_of, targets = column_ints(encoded["table"]), column_ragged(encoded["tokens"])
+        settings = self.config.neighbors
+        if split != "train":  # nothing of another split stands in the store
+            settings = NeighborsConfig(k=settings.k, exclude="none")
+        sources: list[tuple[Store, list[stages.Table], Ragged, Ragged]] = []
+
+        def opened() -> tuple[Store, list[stages.Table], Ragged, Ragged]:
+            if not sources:
+                tables = read_columns(self.layout.encoded_tables(split))
+                sources.append(
+                    (
+                        Store.load(self.layout.store),
+                        stages.read_records(self.layout.tables(split)),
+                        column_ragged(tables["tokens"]),
+                        column_ragged(tables["segments"]),
+                    )
+                )
+            return sources[0]
+
+        with bar(2 * len(targets), f"neighbours and derivations of {split}", quiet=self.quiet) as progress:
+            for part, start in enumerate(range(0, len(targets), EXAMPLES_A_PART)):
+                rows = range(start, min(start + EXAMPLES_A_PART, len(targets)))
+                found_at = self.layout.neighbors(split, part)
+                inputs = (self.keys["store"], self.keys[f"encoded/{split}"], list(rows)[:1], len(rows))
+                stage = f"neighbors/{split}-{part:04}"
+                with self._stage(stage, [found_at], settings.k, settings.exclude, inputs) as needed:
+                    if needed:
+                        store, tables, _, _ = opened()
+                        found = stages.find_neighbors(
+                            store,
+                            tables,
+                            table_of,
+                            rows,
+                            k=settings.k,
+                            exclude=settings.exclude,
+                            threads=self.threads,
+                        )
+                        stages.write_neighbors(found_at, found)
+                progress.advance(len(rows))
+                derived_at = self.layout.derivations(split, part)
+                name = f"derivations/{split}-{part:04}"
+                with self._stage(name, [derived_at], self.keys[stage]) as needed:
+                    if needed:
+                        store, _, table_tokens, table_segments = opened()
+                        found = column_ragged(read_columns(found_at)["neighbors"])
+                        stages.write_derivations(
+                            derived_at,
+                            targets=_rows(targets, rows),
+                            table_of=table_of[rows.start : rows.stop],
+                            table_tokens=table_tokens,
+                            table_segments=table_segments,
+                            store=store,
+                            neighbors=found.values.reshape(len(found), -1),
+                            threads=self.threads,
+                        )
+                progress.advance(len(rows))
+
+    def _vocabulary(self) -> None:
+        layout = self.layout
+        derived = [key for name, key in self.keys.items() if name.startswith("derivations/train")]
+        settings = self.config.vocabulary
+        with self._stage("vocabulary", [layout.vocabulary], derived, asdict(settings)) as needed:
+            if not needed:
+                return
+            parts = [
+                (
+                    column_ragged(read_columns(layout.derivations("train", part))["splices"]),
+                    _matrix(column_ragged(read_columns(layout.neighbors("train", part))["neighbors"])),
+                )
+                for part in range(len(derived))
+            ]
+            targets = column_ragged(read_columns(layout.encoded_texts("train"), ["tokens"])["tokens"])
+            words = Vocabulary.load(layout.words)
+            stages.generated_words(words, parts, targets, settings).save(layout.vocabulary)
+
+    def _settings(self) -> None:
+        """The configuration as used; where it is written to says nothing about what is in it."""
+        config = Config(
+            corpus=self.config.corpus,
+            text=self.config.text,
+            neighbors=self.config.neighbors,
+            vocabulary=self.config.vocabulary,
+            output=OutputConfig(),
+        )
+        with self._stage("config", [self.layout.config], config.to_dict()) as needed:
+            if needed:
+                atomic_write_text(self.layout.config, to_toml(config))
+
+
+def _shape(item: Tokenized) -> str:
+    return delexicalize(item.target[1:-1], item.table)
+
+
+def _matrix(ragged: Ragged) -> np.ndarray[tuple[int, ...], np.dtype[np.int32]]:
+    return ragged.values.reshape(len(ragged), -1)
+
+
+def _rows(ragged: Ragged, rows: range) -> Ragged:
+    offsets = ragged.offsets[rows.start : rows.stop + 1]
+    return Ragged(ragged.values[offsets[0] : offsets[-1]], offsets - offsets[0])

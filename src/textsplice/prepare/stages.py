@@ -1,0 +1,223 @@
+"""The stages between texts and derivations; each reads files of earlier ones and writes its own."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from textsplice.arrow import (
+    column_ints,
+    column_ragged,
+    column_texts,
+    int_column,
+    ragged_column,
+    read_columns,
+    write_columns,
+)
+from textsplice.config import VocabularyConfig
+from textsplice.corpus import Table
+from textsplice.neighbors.features import yes_no_fields
+from textsplice.neighbors.store import Store, typicality
+from textsplice.oracle import derive_corpus
+from textsplice.prepare.layout import Layout
+from textsplice.ragged import Ragged
+from textsplice.text import BEGIN_ID, END_ID, MASK_ID, Linearized, Segment, Tokenizer, Vocabulary, mask
+from textsplice.text.delexicalize import delexicalize
+
+Texts = list[list[str]]
+
+
+def build_words(layout: Layout, splits: Sequence[str], embed_min_count: int) -> Vocabulary:
+    """All words of all splits; those of train, texts and tables alike, ranked by frequency."""
+    counts: Counter[str] = Counter()
+    extra: set[str] = set()
+    for split in splits:
+        for path in (layout.texts(split), layout.tables(split)):
+            flat = pc.list_flatten(read_columns(path, ["tokens"])["tokens"])
+            for item in cast("list[dict[str, object]]", pc.value_counts(flat).to_pylist()):
+                word = cast(str, item["values"])
+                if split == "train":
+                    counts[word] += cast(int, item["counts"])
+                else:
+                    extra.add(word)
+    return Vocabulary.build(counts, embed_min_count=embed_min_count, extra=extra)
+
+
+def encode(source: Path, target: Path, words: Vocabulary) -> None:
+    """Replaces the words of a file's `tokens` by their numbers."""
+    rows = read_columns(source)
+    column = rows["tokens"].combine_chunks()
+    array = cast(pa.LargeListArray, column.chunk(0) if isinstance(column, pa.ChunkedArray) else column)
+    ids = pc.index_in(array.flatten(), value_set=pa.array(words.words, type=pa.large_string()))
+    offsets = np.asarray(array.offsets, dtype=np.int64)
+    ragged = Ragged(np.asarray(ids, dtype=np.int32), offsets - offsets[0])
+    columns = {
+        name: rows[name] for name in rows.column_names if name not in ("tokens", "record", "text", "id")
+    }
+    write_columns(target, {"tokens": ragged_column(ragged), **columns})
+
+
+def linearized_tables(layout: Layout, split: str) -> list[Linearized]:
+    """The linearised tables of a split, in words."""
+    rows = read_columns(layout.tables(split))
+    records = (cast("dict[str, object]", json.loads(r)) for r in column_texts(rows["record"]))
+    return [
+        _linearized(tokens, segments, list(record))
+        for tokens, segments, record in zip(
+            cast(Texts, rows["tokens"].to_pylist()), column_ragged(rows["segments"]), records, strict=True
+        )
+    ]
+
+
+def _linearized(tokens: list[str], numbers: NDArray[np.int32], names: list[str]) -> Linearized:
+    segments: list[Segment] = []
+    field = -1
+    named = {f"{name}:": name for name in names}
+    name = ""
+    for place, number in enumerate(numbers):
+        if number < 0:
+            name = named[tokens[place]]
+        elif number != field:
+            field = int(number)
+            segments.append(Segment(name, place, place + 1))
+        else:
+            segments[-1] = segments[-1]._replace(stop=place + 1)
+    return Linearized(tokens, segments)
+
+
+def shapes(layout: Layout, split: str) -> list[str]:
+    """Each text of a split with its table's values replaced by their fields' names."""
+    tables = linearized_tables(layout, split)
+    rows = read_columns(layout.texts(split), ["table", "tokens"])
+    return [
+        delexicalize(tokens[1:-1], tables[table])
+        for tokens, table in zip(
+            cast(Texts, rows["tokens"].to_pylist()), column_ints(rows["table"]), strict=True
+        )
+    ]
+
+
+def build_store(
+    layout: Layout, words: Vocabulary, *, masked: bool, fold: Sequence[str], tokenizer: Tokenizer
+) -> Store:
+    """The training texts, masked, and their index."""
+    rows = read_columns(layout.texts("train"))
+    table_of = column_ints(rows["table"])
+    tables = read_records(layout.tables("train"))
+    targets = column_ragged(read_columns(layout.encoded_texts("train"))["tokens"])
+    tokens = _masked(layout, targets, table_of, words) if masked else targets
+    return Store.build(
+        ids=column_texts(rows["id"]),
+        texts=column_texts(rows["text"]),
+        tokens=tokens,
+        table_of=table_of,
+        tables=tables,
+        typicality=typicality(targets),
+        tokenizer=tokenizer,
+        fold=yes_no_fields(tables) if "auto" in fold else frozenset(fold),
+    )
+
+
+def _masked(layout: Layout, targets: Ragged, table_of: NDArray[np.int32], words: Vocabulary) -> Ragged:
+    values = [table.value_tokens() for table in linearized_tables(layout, "train")]
+    ids = targets.values.copy()
+    texts = words.decode(targets.values)
+    for row, table in enumerate(table_of):
+        start, stop = targets.offsets[row], targets.offsets[row + 1]
+        hidden = np.array([token == "\x1a" for token in mask(texts[start:stop], values[table])])
+        ids[start:stop][hidden] = MASK_ID
+    return Ragged(ids, targets.offsets)
+
+
+def read_records(path: Path) -> list[Table]:
+    """The tables of a tables file."""
+    return [Table.of(json.loads(record)) for record in column_texts(read_columns(path, ["record"])["record"])]
+
+
+def find_neighbors(
+    store: Store,
+    tables: Sequence[Table],
+    table_of: NDArray[np.int32],
+    rows: range,
+    *,
+    k: int,
+    exclude: str,
+    threads: int,
+) -> NDArray[np.int32]:
+    """The rows of the store nearest to each example of `rows`; `exclude` is for the store's own rows."""
+    part = table_of[rows.start : rows.stop]
+    if exclude == "self":
+        queries = [store.features(tables[table]) for table in part]
+        own = np.arange(rows.start, rows.stop, dtype=np.int32)
+        return store.index.search_many(queries, k, exclude_rows=own, threads=threads)[0]
+    distinct, place = np.unique(part, return_inverse=True)
+    queries = [store.features(tables[table]) for table in distinct]
+    groups = distinct.astype(np.int32) if exclude == "same-table" else None
+    return store.index.search_many(queries, k, exclude_groups=groups, threads=threads)[0][place]
+
+
+def write_neighbors(path: Path, neighbors: NDArray[np.int32]) -> None:
+    """Writes the neighbours of a run of examples."""
+    offsets = np.arange(0, neighbors.size + 1, neighbors.shape[1], dtype=np.int64)
+    write_columns(path, {"neighbors": ragged_column(Ragged(neighbors.reshape(-1), offsets))})
+
+
+def write_derivations(
+    path: Path,
+    *,
+    targets: Ragged,
+    table_of: NDArray[np.int32],
+    table_tokens: Ragged,
+    table_segments: Ragged,
+    store: Store,
+    neighbors: NDArray[np.int32],
+    threads: int,
+) -> None:
+    """Finds and writes the least derivations of a run of examples."""
+    found = derive_corpus(
+        targets,
+        table_tokens=table_tokens,
+        table_segments=table_segments,
+        table_of=table_of,
+        store_tokens=store.tokens,
+        neighbors=neighbors,
+        mask_id=MASK_ID,
+        threads=threads,
+    )
+    flat = Ragged(found.splices.reshape(-1), found.offsets * 5)
+    costs = np.diff(found.offsets).astype(np.int32)
+    write_columns(path, {"splices": ragged_column(flat), "cost": int_column(costs)})
+
+
+def generated_words(
+    words: Vocabulary,
+    parts: Iterable[tuple[Ragged, NDArray[np.int32]]],
+    targets: Ragged,
+    config: VocabularyConfig,
+) -> Vocabulary:
+    """Adds which words policies may generate.
+
+    `parts` are the training derivations (splices, neighbours). A word counts once for each example whose
+    own table and neighbours lack it: exactly those examples splice it from the vocabulary.
+    """
+    missing = np.zeros(len(words), dtype=np.int64)
+    for splices, neighbors in parts:
+        rows = splices.values.reshape(-1, 5)
+        example = np.repeat(np.arange(len(splices)), splices.lengths // 5)
+        first_word = 1 + (neighbors >= 0).sum(axis=1)[example]
+        word = rows[:, 2] - first_word
+        pairs = np.unique(np.stack([example[word >= 0], word[word >= 0]]), axis=1)
+        missing += np.bincount(pairs[1], minlength=len(words))
+    generate = set(np.flatnonzero(missing >= max(1, config.generate_min_count)).tolist()) | {BEGIN_ID, END_ID}
+    counts = np.bincount(targets.values, minlength=len(words))
+    ranked = np.lexsort((np.arange(len(counts)), -counts))
+    frequent = [int(w) for w in ranked[: config.frequent] if counts[w] > 0 and w > MASK_ID]
+    return Vocabulary(words.words, words.embedded, tuple(sorted(generate)), (END_ID, *sorted(frequent)))

@@ -1,0 +1,174 @@
+"""The first stage: examples are read, tokenised and checked; equal tables become one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from textsplice.config import CorpusConfig
+from textsplice.corpus import Corpus, Example, Table, read_corpus
+from textsplice.errors import CorpusError
+from textsplice.files import atomic_path
+from textsplice.text import BEGIN, END, Linearized, Tokenizer, linearize, tokenize
+
+ROWS_A_BATCH = 10_000
+
+TEXTS = pa.schema(
+    [
+        ("id", pa.large_string()),
+        ("text", pa.large_string()),
+        ("table", pa.int32()),
+        ("tokens", pa.large_list(pa.large_string())),
+    ]
+)
+TABLES = pa.schema(
+    [
+        ("record", pa.large_string()),
+        ("tokens", pa.large_list(pa.large_string())),
+        ("segments", pa.large_list(pa.int32())),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tokenized:
+    """An example in tokens; the target has its begin and end tokens."""
+
+    example: Example
+    target: list[str]
+    table: Linearized
+
+
+def open_split(config: CorpusConfig, split: str) -> Corpus:
+    """The corpus of a split; of a corpus that is one file, the whole file."""
+    name = None if is_one_file(config.source) else split
+    return read_corpus(
+        config.source, name, text_column=config.text_column or None, sentences=config.sentences
+    )
+
+
+def is_one_file(source: str) -> bool:
+    """Whether train, dev and test must be cut from one file."""
+    return source != "bundled" and ":" not in source and Path(source).expanduser().is_file()
+
+
+def split_of(table: Table) -> str:
+    """Where a table of a one-file corpus goes: eight tenths train, one dev, one test, for ever the same."""
+    return {0: "dev", 1: "test"}.get(table_digest(table)[0] % 10, "train")
+
+
+def table_digest(table: Table) -> bytes:
+    """Sixteen bytes that stand for a table."""
+    return hashlib.blake2b(json.dumps(table.fields).encode("utf-8"), digest_size=16).digest()
+
+
+def tokenized_examples(
+    corpus: Corpus, split: str, config: CorpusConfig, tokenizer: Tokenizer
+) -> Iterator[Tokenized]:
+    """The examples of a split, tokenised; too long ones are refused, cut or left out."""
+    one_file = is_one_file(config.source)
+    seen: set[bytes] = set()
+    table: Table | None = None
+    linearized = Linearized([], [])
+    for example in corpus:
+        if one_file and split_of(example.table) != split:
+            continue
+        if split == "train" and not (example.text or "").strip():
+            raise CorpusError(
+                f"example {example.id!r} has no text to learn from.",
+                where=config.source,
+                remedy="Training needs a text in every row; rows without one go into dev or test.",
+            )
+        if config.drop_duplicates:
+            digest = table_digest(example.table) + (example.text or "").encode("utf-8")
+            if digest in seen:
+                continue
+            seen.add(digest)
+        if example.table != table:  # the references of one table often stand together
+            table, linearized = example.table, linearize(example.table, tokenizer)
+        tokens = tokenize(example.text or "", tokenizer)
+        if len(tokens) > config.max_tokens or len(linearized.tokens) > config.max_table_tokens:
+            if config.too_long == "drop":
+                continue
+            if config.too_long == "error":
+                raise _too_long(example, len(tokens), len(linearized.tokens), config)
+        yield Tokenized(
+            example,
+            [BEGIN, *tokens[: config.max_tokens], END],
+            _cut(linearized, config.max_table_tokens),
+        )
+
+
+def _cut(table: Linearized, limit: int) -> Linearized:
+    if len(table.tokens) <= limit:
+        return table
+    segments = [s._replace(stop=min(s.stop, limit)) for s in table.segments if s.start < limit]
+    return Linearized(table.tokens[:limit], segments)
+
+
+def _too_long(example: Example, text: int, table: int, config: CorpusConfig) -> CorpusError:
+    what, length, setting, limit = (
+        ("text", text, "max_tokens", config.max_tokens)
+        if text > config.max_tokens
+        else ("table", table, "max_table_tokens", config.max_table_tokens)
+    )
+    return CorpusError(
+        f"the {what} of example {example.id!r} has {length:,} tokens; corpus.{setting} allows {limit:,}.",
+        where=config.source,
+        remedy='Raise the limit, or set corpus.too_long to "truncate" or "drop".',
+    )
+
+
+def write_texts(
+    examples: Iterable[Tokenized], texts_path: Path, tables_path: Path, advance: Callable[[int], None]
+) -> int:
+    """Writes texts and distinct tables as they come, and says how many texts there were."""
+    number_of: dict[bytes, int] = {}
+    count = 0
+    iterator = iter(examples)
+    with (
+        atomic_path(texts_path) as texts_file,
+        atomic_path(tables_path) as tables_file,
+        pq.ParquetWriter(texts_file, TEXTS, compression="zstd") as texts,
+        pq.ParquetWriter(tables_file, TABLES, compression="zstd") as tables,
+    ):
+        while batch := list(islice(iterator, ROWS_A_BATCH)):
+            numbers: list[int] = []
+            new: list[Tokenized] = []
+            for item in batch:
+                digest = table_digest(item.example.table)
+                if digest not in number_of:
+                    number_of[digest] = len(number_of)
+                    new.append(item)
+                numbers.append(number_of[digest])
+            texts.write_table(_texts_table(batch, numbers))
+            tables.write_table(_tables_table(new))
+            count += len(batch)
+            advance(len(batch))
+    return count
+
+
+def _texts_table(batch: list[Tokenized], numbers: list[int]) -> pa.Table:
+    columns = [
+        [item.example.id for item in batch],
+        [item.example.text or "" for item in batch],
+        numbers,
+        [item.target for item in batch],
+    ]
+    return pa.table([pa.array(c, type=f.type) for c, f in zip(columns, TEXTS, strict=True)], schema=TEXTS)
+
+
+def _tables_table(batch: list[Tokenized]) -> pa.Table:
+    columns = [
+        [json.dumps(item.example.table.to_record(), ensure_ascii=False) for item in batch],
+        [item.table.tokens for item in batch],
+        [item.table.segment_numbers() for item in batch],
+    ]
+    return pa.table([pa.array(c, type=f.type) for c, f in zip(columns, TABLES, strict=True)], schema=TABLES)

@@ -1,0 +1,30 @@
+"""A text with its table's values replaced by their fields' names: what is left is how it is said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textsplice.text.linearize import Linearized, field_token
+
+
+def delexicalize(tokens: Sequence[str], table: Linearized) -> str:
+    """The text's shape: whole values become `field:`, longest first; case is folded."""
+    by_first: dict[str, list[tuple[list[str], str]]] = {}
+    for segment, value in zip(table.segments, table.value_tokens(), strict=True):
+        folded = [token.casefold() for token in value]
+        by_first.setdefault(folded[0], []).append((folded, field_token(segment.field)))
+    for candidates in by_first.values():
+        candidates.sort(key=lambda candidate: -len(candidate[0]))
+    words = [token.casefold() for token in tokens]
+    shape: list[str] = []
+    place = 0
+    while place < len(words):
+        for value, marker in by_first.get(words[place], ()):
+            if words[place : place + len(value)] == value:
+                shape.append(marker)
+                place += len(value)
+                break
+        else:
+            shape.append(words[place])
+            place += 1
+    return " ".join(shape)
