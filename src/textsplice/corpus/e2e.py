@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from textsplice.corpus.rows import count_records, read_header, read_records
+from textsplice.corpus.rows import count_records, read_header, read_records, text_column_of
 from textsplice.corpus.table import Example, Table
 from textsplice.errors import CorpusError
 
@@ -27,7 +27,7 @@ class E2EReader:
 
     path: Path
     prefix: str
-    text_column: str = "ref"
+    text_column: str | None = None
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -38,8 +38,10 @@ class E2EReader:
 
     def examples(self) -> Iterator[Example]:
         header = e2e_header(self.path)
+        where = f"{self.path}:1"
+        text_column = text_column_of(header, self.text_column, default="ref", where=where)
         mr_at = header.index("mr")
-        text_at = header.index(self.text_column) if self.text_column in header else None
+        text_at = None if text_column is None else header.index(text_column)
         id_at = header.index("id") if "id" in header else None
         last_mr, table = "", None
         for number, (line, cells) in enumerate(read_records(self.path, header), start=1):
@@ -47,11 +49,14 @@ class E2EReader:
             if table is None or cells[mr_at] != last_mr:
                 last_mr = cells[mr_at]
                 table = parse_mr(last_mr, where=f"{self.path}:{line}")
-            yield Example(
-                cells[id_at] if id_at is not None else f"{self.prefix}:{number}",
-                table,
-                None if text_at is None else cells[text_at],
-            )
+            given_id = "" if id_at is None else cells[id_at].strip()
+            text = "" if text_at is None else cells[text_at]
+            yield Example(given_id or f"{self.prefix}:{number}", table, text if text.strip() else None)
+
+
+def is_e2e(header: list[str], text_column: str | None) -> bool:
+    """Whether a CSV file is one of mr's, although nobody said so."""
+    return header == ["MR"] or ("mr" in header and {*header} <= {"mr", "ref", "id", text_column})
 
 
 def e2e_header(path: Path) -> list[str]:

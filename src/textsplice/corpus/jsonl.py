@@ -67,7 +67,7 @@ def example_of(record: dict[str, object], default_id: str, text_key: str | None,
     return Example(
         default_id if given_id is None else as_text(given_id, "id", where=where),
         table_of(cast("dict[str, object]", table), where=where),
-        text,
+        text if text and text.strip() else None,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
@@ -79,3 +80,18 @@ def read_records(path: Path, header: list[str]) -> Iterator[Row]:
 def count_records(path: Path) -> int:
     """How many rows stand below the header."""
     return max(0, sum(1 for _ in read_rows(path)) - 1)
+
+
+def text_column_of(columns: list[str], named: str | None, *, default: str, where: str) -> str | None:
+    """The column of the text: the one a user named, else the usual one, if it is there."""
+    if named is None:
+        return default if default in columns else None
+    if named in columns:
+        return named
+    nearest = get_close_matches(named, columns, n=1)
+    raise CorpusError(
+        f"there is no column {named!r} for the text"
+        + (f"; did you mean {nearest[0]!r}?" if nearest else "."),
+        where=where,
+        remedy=f"The columns are {', '.join(columns)}.",
+    )

@@ -8,8 +8,12 @@ from pathlib import Path
 
 from textsplice.corpus import e2e, wikibio
 from textsplice.corpus.corpus import Corpus, Reader
+from textsplice.corpus.e2e import E2EReader
 from textsplice.corpus.jsonl import JsonlReader
 from textsplice.corpus.missing import missing_file
+from textsplice.corpus.parquet import ParquetReader
+from textsplice.corpus.rows import read_header
+from textsplice.corpus.tabular import CsvReader
 from textsplice.corpus.wikibio import Sentences, WikiBioReader
 from textsplice.errors import CorpusError
 
@@ -77,6 +81,12 @@ def _file(path: Path, prefix: str, text_column: str | None) -> Reader:
     name = path.name.lower().removesuffix(".gz")
     if name.endswith(".jsonl"):
         return JsonlReader(path, prefix, text_column)
+    if name.endswith(".csv"):
+        if e2e.is_e2e(read_header(path), text_column):
+            return E2EReader(path, prefix, text_column)
+        return CsvReader(path, prefix, text_column)
+    if path.suffix.lower() == ".parquet":
+        return ParquetReader(path, prefix, text_column)
     raise CorpusError(
         f"can't tell the format of a file called {path.name!r}.",
         where=str(path),
@@ -90,7 +100,7 @@ def _e2e(path: Path, split: str | None, text_column: str | None) -> Reader:
         path = path / e2e.SPLIT_FILES[_known(split, f"e2e:{path}")]
     if not path.is_file():
         raise missing_file(path, remedy=remedy)
-    return e2e.E2EReader(path, split or path.stem, text_column or "ref")
+    return E2EReader(path, split or path.name.split(".")[0], text_column)
 
 
 def _wikibio(folder: Path, split: str, sentences: Sentences) -> Reader:

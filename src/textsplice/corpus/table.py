@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from textsplice.errors import InputError
 
@@ -19,13 +20,12 @@ class Table:
         """A table from a plain record: `{"name": "Blue Spice", "tags": ["quiet", "cheap"]}`."""
         fields: list[tuple[str, tuple[str, ...]]] = []
         for name, value in record.items():
-            values = (value,) if isinstance(value, str) else tuple(value)
-            for item in values:
-                if not isinstance(item, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-                    raise InputError(
-                        f"field {name!r} holds {item!r}, which is not text.",
-                        remedy="Give a string or a list of strings.",
-                    )
+            values = (value,) if isinstance(value, str) else value
+            if not _is_texts(values):
+                raise InputError(
+                    f"field {name!r} holds {value!r}, which is not text.",
+                    remedy="Give a string or a list of strings.",
+                )
             fields.append((name, tuple(item for item in values if item)))
         if not fields:
             raise InputError("a table needs at least one field.")
@@ -33,9 +33,7 @@ class Table:
 
     def to_record(self) -> dict[str, str | list[str]]:
         """The plain record; a field with one value is a string, any other a list."""
-        return {
-            name: values[0] if len(values) == 1 else list(values) for name, values in self.fields
-        }
+        return {name: values[0] if len(values) == 1 else list(values) for name, values in self.fields}
 
     def __iter__(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         return iter(self.fields)
@@ -57,3 +55,9 @@ class Example:
     id: str
     table: Table
     text: str | None
+
+
+def _is_texts(values: object) -> bool:
+    return isinstance(values, Sequence) and all(
+        isinstance(item, str) for item in cast("Sequence[object]", values)
+    )

@@ -1,0 +1,98 @@
+"""Parquet: a `table` column of structs with `text` and `id`, or one column a field like a CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from textsplice.corpus.jsonl import example_of
+from textsplice.corpus.rows import text_column_of
+from textsplice.corpus.table import Example
+from textsplice.errors import CorpusError
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
+
+BATCH_ROWS = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetReader:
+    """Reads a batch of rows at a time; places are row numbers, from 1."""
+
+    path: Path
+    prefix: str
+    text_column: str | None = None
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        return (self.path,)
+
+    def count(self) -> int:
+        with _opened(self.path) as file:
+            return cast("int", file.metadata.num_rows)
+
+    def examples(self) -> Iterator[Example]:
+        with _opened(self.path) as file:
+            columns = [str(name) for name in file.schema_arrow.names]
+            self._check(columns)
+            text_column = text_column_of(columns, self.text_column, default="text", where=str(self.path))
+            maps = _holds_maps(file)
+            row = 0
+            for batch in file.iter_batches(batch_size=BATCH_ROWS):
+                for record in cast("list[dict[str, object]]", batch.to_pylist()):
+                    row += 1
+                    where = f"{self.path}:{row}"
+                    if maps:
+                        record["table"] = _object(record["table"], where=where)
+                    elif "table" not in columns:
+                        record = _nested(record, text_column)
+                    yield example_of(record, f"{self.prefix}:{row}", text_column, where=where)
+
+    def _check(self, columns: list[str]) -> None:
+        for name in columns:
+            if columns.count(name) > 1:
+                raise CorpusError(f"the column {name!r} stands twice.", where=str(self.path))
+
+
+def _nested(record: dict[str, object], text_column: str | None) -> dict[str, object]:
+    """One column a field, as the record that a line of JSONL would hold."""
+    beside = {key: record.pop(key) for key in ("id", text_column) if key in record}
+    return {"table": record} | {str(key): value for key, value in beside.items()}
+
+
+def _holds_maps(file: pq.ParquetFile) -> bool:
+    import pyarrow as pa
+
+    schema = file.schema_arrow
+    return "table" in schema.names and bool(pa.types.is_map(schema.field("table").type))
+
+
+def _object(pairs: object, *, where: str) -> dict[str, object]:
+    """A map comes as a list of pairs, in which a key can stand twice."""
+    items = cast("list[tuple[str, object]]", pairs or [])
+    record = dict(items)
+    if len(record) < len(items):
+        names = [name for name, _ in items]
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise CorpusError(f"the field {repeated!r} stands twice.", where=where)
+    return record
+
+
+@contextmanager
+def _opened(path: Path) -> Generator[pq.ParquetFile, None, None]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            yield file
+    except (pa.ArrowException, OSError) as error:
+        raise CorpusError(
+            "the Parquet file is truncated or damaged.",
+            where=str(path),
+            remedy="Write or fetch it again.",
+        ) from error
