@@ -1,0 +1,208 @@
+"""The derivation document: one plain value that all four views are drawn from.
+
+It is a generation together with what replaying it shows: every canvas, what each splice put in and took
+out. `docs/views.md` and `schema.json` publish its JSON. An oracle's derivation is one like any other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from textsplice.corpus.table import Table
+from textsplice.errors import InputError
+from textsplice.oracle.splice import Origin, Splice
+from textsplice.search.generation import FORMAT as GENERATION_FORMAT
+from textsplice.search.generation import (
+    Generation,
+    OfferedNeighbor,
+    SourceKind,
+    Sources,
+    Step,
+    make_generation,
+)
+from textsplice.text.linearize import linearize
+from textsplice.text.tokens import MASK, Tokenizer, tokenize
+
+FORMAT = "textsplice.derivation/1"
+
+
+class Cell(NamedTuple):
+    """One value of one field, and its tokens `table[start:stop]` of the linearised table."""
+
+    field: str
+    value: str
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A derivation whose every word has been checked against its splices."""
+
+    generation: Generation
+    steps: tuple[Step, ...]
+    cells: tuple[Cell, ...]
+
+    @property
+    def sources(self) -> Sources:
+        """The table, the neighbours that were offered, the words that were used."""
+        return self.generation.sources
+
+    @property
+    def used(self) -> frozenset[int]:
+        """The sources that some splice copied from."""
+        return frozenset(step.splice.neighbor for step in self.steps)
+
+    @property
+    def origins(self) -> list[Origin]:
+        """Where each token of the finished text came from."""
+        return [Origin(p.source, p.position, p.step) for p in self.generation.provenance]
+
+    def token(self, origin: Origin) -> str:
+        """The token that stands at an origin."""
+        return self.sources[origin.neighbor][origin.position]
+
+    def kind(self, source: int) -> SourceKind:
+        """What sort of text a source is."""
+        return self.sources.kind(source)
+
+    def removed(self, step: int) -> Sequence[Origin]:
+        """Where the tokens that a step took out had come from."""
+        if step == 0:
+            return ()
+        splice = self.steps[step].splice
+        return self.steps[step - 1].origins[splice.start : splice.stop]
+
+    def to_dict(self) -> dict[str, object]:
+        """The published JSON: the generation, what replaying it shows, and a digest of both."""
+        value: dict[str, object] = {
+            **self.generation.to_dict(),
+            "format": FORMAT,
+            "steps": [
+                {
+                    "splice": list(step.splice),
+                    "inserted": list(step.inserted),
+                    "replaced": list(step.removed),
+                    "canvas": list(step.canvas),
+                }
+                for step in self.steps
+            ],
+        }
+        return {**value, "digest": _digest(value)}
+
+
+def read_document(value: Mapping[str, object], where: str = "derivation") -> Document:
+    """Checks a generation's or a derivation document's JSON; `InputError` if it was changed."""
+    found = value.get("format")
+    if found == GENERATION_FORMAT:
+        return document(Generation.from_dict(value, where), where)
+    if found != FORMAT:
+        raise InputError(
+            f"its format is {found!r}; this version reads {GENERATION_FORMAT!r} and {FORMAT!r}.",
+            where=where,
+            remedy="Generate it again, or use the version of textsplice that wrote it.",
+        )
+    given = {key: item for key, item in value.items() if key != "digest"}
+    if value.get("digest") != _digest(given):
+        raise _tampered("the digest is not that of its contents", where)
+    result = document(Generation.from_dict({**given, "format": GENERATION_FORMAT}, where), where)
+    if result.to_dict() != value:
+        raise _tampered("its steps are not what its splices do", where)
+    return result
+
+
+def document(generation: Generation, where: str = "derivation") -> Document:
+    """The document of a generation, once replaying its splices has given its text."""
+    again = _replayed(generation, where)
+    for name in ("tokens", "text", "provenance"):
+        if getattr(again, name) != getattr(generation, name):
+            raise _tampered(f"its {name} are not what its splices make", where)
+    _check_sources(generation, where)
+    return Document(generation, tuple(generation.steps()), tuple(_cells(generation)))
+
+
+def oracle_document(
+    *,
+    id: str,
+    table: Table,
+    neighbors: Sequence[OfferedNeighbor],
+    splices: Sequence[Splice],
+    words: Mapping[int, str] | None = None,
+    tokenizer: Tokenizer = "words",
+) -> Document:
+    """The document of an oracle's derivation, so that what was learned from can be seen too."""
+    sources = Sources(linearize(table, tokenizer), tuple(neighbors), words or {})
+    generation = make_generation(
+        id=id,
+        table=table,
+        sources=sources,
+        splices=splices,
+        score=0.0,
+        status="ok",
+        policy="oracle",
+        run="",
+        tokenizer=tokenizer,
+    )
+    return document(generation, id)
+
+
+def _replayed(generation: Generation, where: str) -> Generation:
+    try:
+        return make_generation(
+            id=generation.id,
+            table=generation.table,
+            sources=generation.sources,
+            splices=generation.splices,
+            score=generation.score,
+            status=generation.status,
+            policy=generation.policy,
+            run=generation.run,
+            tokenizer=generation.tokenizer,
+        )
+    except InputError as error:
+        raise _tampered(f"it does not replay: {error.sentence().rstrip('.')}", where) from error
+
+
+def _check_sources(generation: Generation, where: str) -> None:
+    """The sources' tokens must be those of the table and of the texts that they stand beside."""
+    sources, tokenizer = generation.sources, generation.tokenizer
+    if sources.table != linearize(generation.table, tokenizer):
+        raise _tampered("its source 0 is not its table", where)
+    for number, neighbor in enumerate(sources.neighbors, 1):
+        words = tokenize(neighbor.text, tokenizer)
+        masked = neighbor.tokens[1:-1]
+        if len(words) != len(masked) or any(
+            token not in (word, MASK) for token, word in zip(masked, words, strict=True)
+        ):
+            raise _tampered(f"the tokens of neighbour {number} are not those of its text", where)
+
+
+def _cells(generation: Generation) -> list[Cell]:
+    """The table's values in order, as they were given, with their places in source 0."""
+    values = [
+        value
+        for _, given in generation.table
+        for value in given
+        if tokenize(value, generation.tokenizer)
+    ]
+    return [
+        Cell(segment.field, value, segment.start, segment.stop)
+        for value, segment in zip(values, generation.sources.table.segments, strict=True)
+    ]
+
+
+def _digest(value: Mapping[str, object]) -> str:
+    canonical = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return f"sha256:{hashlib.sha256(canonical.encode()).hexdigest()}"
+
+
+def _tampered(what: str, where: str) -> InputError:
+    return InputError(
+        f"this derivation has been changed: {what}.",
+        where=where,
+        remedy="Take the file as it was written, or generate it again.",
+    )

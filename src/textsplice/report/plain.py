@@ -1,0 +1,113 @@
+"""The view for files, pipes and e-mail: characters only."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from itertools import groupby
+from typing import cast
+
+from textsplice.report.document import Document
+from textsplice.report.frames import CARET, Frame, Piece, frames, shown, tag
+
+LEGEND = "‸ goes in here   {…}N1 new, from neighbour 1 (T table, V vocabulary)   [-…-] replaced   ▁▁ masked"
+
+
+def plain(document: Document, *, width: int = 100) -> str:
+    """A derivation canvas by canvas as plain text, no line longer than `width` where words allow."""
+    generation = document.generation
+    lines = [generation.text or f"(no text: {generation.reason or generation.status})", ""]
+    lines += _wrapped(heading(document), width, "")
+    lines += _wrapped(LEGEND, width, "")
+    for field, value, used in table_rows(document):
+        lines += _wrapped(f"{'✓' if used else '·'} {field}: {value}", width, "    ")
+    for frame in frames(document):
+        lines.append("")
+        lines += _wrapped(f"{frame.number}. {frame.sentence}", width, "   ")
+        lines += _wrapped(canvas_line(document, frame), width, "   ", first="   ")
+    lines.append("")
+    for source in sorted(document.used):
+        if document.kind(source) == "neighbor":
+            offered = document.sources.neighbors[source - 1]
+            lines += _wrapped(f"N{source} = {offered.id}: {offered.text}", width, "   ")
+    unused = len(document.sources.neighbors) - sum(
+        document.kind(source) == "neighbor" for source in document.used
+    )
+    if unused:
+        lines.append(f"{unused} more {'neighbour was' if unused == 1 else 'neighbours were'} offered.")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def heading(document: Document) -> str:
+    """What is known about a derivation beside its text: `d1 · 4 splices · 1 neighbour · full · ok`."""
+    generation = document.generation
+    used = sum(document.kind(source) == "neighbor" for source in document.used)
+    parts = [
+        generation.id,
+        _count(len(document.steps), "splice"),
+        _count(used, "neighbour"),
+        generation.policy,
+        generation.status + (f" ({generation.reason})" if generation.reason else ""),
+    ]
+    if generation.policy != "oracle" and generation.status != "abstained":
+        parts.append(f"score {generation.score:.3f}")
+    parts += [f"rule {rule}" for rule in rule_texts(document)]
+    return " · ".join(part for part in parts if part)
+
+
+def rule_texts(document: Document) -> list[str]:
+    """The rules in force, each as one line."""
+    return [_rule_text(rule) for rule in document.generation.rules]
+
+
+def table_rows(document: Document) -> list[tuple[str, str, bool]]:
+    """The table's values in order, each with whether the text took a word from it."""
+    used = {place.position for place in document.generation.provenance if place.source == 0}
+    return [
+        (cell.field, cell.value, any(p in used for p in range(cell.start, cell.stop)))
+        for cell in document.cells
+    ]
+
+
+def canvas_line(document: Document, frame: Frame) -> str:
+    """One canvas with its marks."""
+    if not frame.pieces:
+        return f"({shown(frame.step.canvas, document.generation.tokenizer)})"
+    return "".join(
+        _marked(document, role, list(pieces))
+        for role, pieces in groupby(frame.pieces, key=lambda piece: piece.role)
+    )
+
+
+def _marked(document: Document, role: str, pieces: list[Piece]) -> str:
+    text = "".join(f"{' ' if piece.spaced else ''}{piece.text}" for piece in pieces)
+    lead = " " if pieces[0].spaced else ""
+    text = text.removeprefix(" ")
+    if role == "inserted":
+        return f"{lead}{CARET}{{{text}}}{tag(document, pieces[0].origin.neighbor)}"
+    return f"{lead}[-{text}-]" if role == "replaced" else f"{lead}{text}"
+
+
+def _rule_text(rule: Mapping[str, object]) -> str:
+    """`forbidden-words: best, cheapest`."""
+    values = [
+        ", ".join(map(str, cast("list[object]", value))) if isinstance(value, list) else str(value)
+        for key, value in rule.items()
+        if key != "rule"
+    ]
+    return ": ".join([str(rule.get("rule", "rule")), *filter(None, ["; ".join(values)])])
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _wrapped(text: str, width: int, indent: str, *, first: str = "") -> list[str]:
+    return textwrap.wrap(
+        text,
+        max(width, 20),
+        initial_indent=first,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    ) or [""]

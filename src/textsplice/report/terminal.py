@@ -1,0 +1,134 @@
+"""The view for a terminal. A source is told by its label and its underline; color only helps."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from rich.console import Console, ConsoleOptions, Group, RenderResult
+from rich.padding import Padding
+from rich.table import Table as Grid
+from rich.text import Text
+
+from textsplice.report.document import Document
+from textsplice.report.frames import CARET, MASK_SIGN, Frame, Piece, finished, frames, shown, tag
+from textsplice.report.plain import heading, table_rows
+from textsplice.search.generation import SourceKind
+
+# One underline a kind: plain, double, and italics where the terminal has no third.
+_STYLES: dict[SourceKind, str] = {
+    "neighbor": "blue underline",
+    "table": "dark_orange underline2",
+    "vocabulary": "green italic underline",
+}
+_STRUCK = "strike dim"
+
+
+class TerminalView:
+    """A derivation that Rich can print; widths below 60 put labels above instead of beside."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield _finished_line(self.document)
+        yield Text(heading(self.document), style="dim")
+        yield Text()
+        yield _legend()
+        yield Text()
+        yield _table(self.document, narrow=options.max_width < 60)
+        for frame in frames(self.document):
+            yield Text()
+            yield _step(self.document, frame)
+        yield Text()
+        yield from _neighbors(self.document)
+
+
+def terminal(document: Document) -> TerminalView:
+    """What `rich.print` or a `Console` shows of a derivation."""
+    return TerminalView(document)
+
+
+def _finished_line(document: Document) -> Text:
+    generation = document.generation
+    if not generation.text:
+        return Text(f"(no text: {generation.reason or generation.status})", style="bold")
+    line = Text(style="bold")
+    for _, run in groupby(finished(document), key=lambda piece: piece.origin.step):
+        pieces = list(run)
+        line.append(" " if pieces[0].spaced else "")
+        line.append(_joined(pieces), _style(document, pieces[0]))
+    return line
+
+
+def _legend() -> Text:
+    return Text.assemble(
+        ("neighbour", _STYLES["neighbor"]),
+        " N1  ",
+        ("table", _STYLES["table"]),
+        " T  ",
+        ("vocabulary", _STYLES["vocabulary"]),
+        f" V  {CARET} goes in here  ",
+        ("replaced", _STRUCK),
+        f"  {MASK_SIGN} masked",
+    )
+
+
+def _table(document: Document, *, narrow: bool) -> Grid | Group:
+    rows = table_rows(document)
+    if narrow:
+        return Group(*(Text(f"{_tick(used)} {field}: {value}") for field, value, used in rows))
+    grid = Grid.grid(padding=(0, 1))
+    for field, value, used in rows:
+        grid.add_row(_tick(used), Text(field, style="dim"), Text(value))
+    return grid
+
+
+def _tick(used: bool) -> str:
+    return "✓" if used else "·"
+
+
+def _step(document: Document, frame: Frame) -> Group:
+    return Group(
+        Text.assemble((f"{frame.number}. ", "bold"), frame.sentence),
+        Padding(_canvas(document, frame), (0, 0, 0, 3)),
+    )
+
+
+def _canvas(document: Document, frame: Frame) -> Text:
+    if not frame.pieces:
+        return Text(shown(frame.step.canvas, document.generation.tokenizer), style="dim")
+    line = Text()
+    for role, run in groupby(frame.pieces, key=lambda piece: (piece.role, piece.origin.step)):
+        pieces = list(run)
+        line.append(" " if pieces[0].spaced else "")
+        if role[0] == "inserted":
+            line.append(CARET, "bold")
+        line.append(_joined(pieces), _style(document, pieces[0]))
+        if role[0] == "inserted":
+            line.append(f"⁽{tag(document, frame.step.splice.neighbor)}⁾", "bold")
+    return line
+
+
+def _joined(pieces: list[Piece]) -> str:
+    """A run of pieces with its inner spaces, so that its underline is unbroken."""
+    return "".join(f"{' ' if p.spaced else ''}{p.text}" for p in pieces).removeprefix(" ")
+
+
+def _style(document: Document, piece: Piece) -> str:
+    if piece.role == "replaced":
+        return _STRUCK
+    style = _STYLES[document.kind(piece.origin.neighbor)]
+    return f"bold {style}" if piece.role == "inserted" else style
+
+
+def _neighbors(document: Document) -> list[Text]:
+    lines = [
+        Text.assemble((f"N{source} ", "bold"), (f"{offered.id}: ", "dim"), offered.text)
+        for source, offered in enumerate(document.sources.neighbors, 1)
+        if source in document.used
+    ]
+    unused = len(document.sources.neighbors) - len(lines)
+    if unused:
+        noun = "neighbour was" if unused == 1 else "neighbours were"
+        lines.append(Text(f"{unused} more {noun} offered and not used.", style="dim"))
+    return lines

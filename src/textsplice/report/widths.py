@@ -1,0 +1,83 @@
+"""How wide a word is drawn, without a font at hand, and how words fill lines.
+
+The figure asks for Helvetica, Arial or Liberation Sans, which have the same widths by design; these are
+they, in thousandths of the font size, for ASCII and estimates beyond.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from typing import NamedTuple
+
+FAMILY = "Helvetica, Arial, 'Liberation Sans', sans-serif"
+
+_GROUPS: dict[int, str] = {
+    191: "'",
+    222: "ijl",
+    260: "|",
+    278: " !,./:;I[\\]ft",
+    333: "()-`r",
+    334: "{}",
+    355: '"',
+    389: "*",
+    469: "^",
+    500: "Jckszvxy",
+    556: "#$0123456789?L_abdeghnopqu",
+    584: "+<=>~",
+    611: "FTZ",
+    667: "&ABEKPSVXY",
+    722: "CDHNRUw",
+    778: "GOQ",
+    833: "Mm",
+    889: "%",
+    944: "W",
+    1015: "@",
+}
+_WIDTHS = {character: width for width, group in _GROUPS.items() for character in group}
+_WIDE, _NARROW, _ZERO = 1000, 600, 0
+
+
+class Placed(NamedTuple):
+    """A word's place: its line, its left edge and its width, in the units of the font's size."""
+
+    line: int
+    x: float
+    width: float
+
+
+def text_width(text: str, size: float) -> float:
+    """The width of a word at a font size."""
+    return sum(map(_width, text)) * size / 1000
+
+
+def is_estimated(text: str) -> bool:
+    """Whether some width is only a guess, so that the drawing must fit the word to it."""
+    return any(character not in _WIDTHS for character in text)
+
+
+def lay(words: Sequence[tuple[str, bool, float]], width: float, size: float) -> list[Placed]:
+    """Fills lines of `width` with (word, space before it, room after it); a longer word is made to fit one."""
+    placed: list[Placed] = []
+    space = text_width(" ", size)
+    line, x = 0, 0.0
+    for text, spaced, room in words:
+        own = min(text_width(text, size), width - room)
+        gap = space if spaced and x > 0 else 0.0
+        if x > 0 and x + gap + own + room > width:
+            line, x, gap = line + 1, 0.0, 0.0
+        placed.append(Placed(line, x + gap, own))
+        x += gap + own + room
+    return placed
+
+
+def _width(character: str) -> int:
+    if (known := _WIDTHS.get(character)) is not None:
+        return known
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Cf", "Mn", "Me"):
+        return _ZERO
+    if unicodedata.east_asian_width(character) in ("W", "F"):
+        return _WIDE
+    # An accent does not widen a letter.
+    base = unicodedata.normalize("NFD", character)[0]
+    return _WIDTHS.get(base, _NARROW)

@@ -1,0 +1,107 @@
+"""Derivations to look at, written for these tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from textsplice.corpus.table import Table
+from textsplice.oracle.splice import Splice
+from textsplice.search.generation import (
+    Alternative,
+    Generation,
+    OfferedNeighbor,
+    Sources,
+    make_generation,
+)
+from textsplice.text.linearize import linearize
+from textsplice.text.tokens import BEGIN, END, MASK, tokenize
+
+TABLE = {
+    "name": "Heron Mill",
+    "kind": "bakery",
+    "dish": "rye bread",
+    "near": "the old canal lock",
+    "price": "cheap",
+    "family": "",
+}
+BEST = "Larch House is a quiet tavern near the station, and it is known for its plum cake."
+SECOND = "Visitors praise the friendly staff at Juniper Yard."
+THIRD = "At the edge of town, Copper Kettle serves tea all day."
+MASKED = {BEST: ("Larch", "House", "tavern", "station", "plum", "cake"), SECOND: ("Juniper", "Yard")}
+
+
+def neighbor(id: str, text: str, masked: Sequence[str] = ()) -> OfferedNeighbor:
+    words = [MASK if token in masked else token for token in tokenize(text)]
+    return OfferedNeighbor(id, text, (BEGIN, *words, END))
+
+
+def generation(
+    table: Mapping[str, str | Sequence[str]],
+    neighbors: Sequence[OfferedNeighbor],
+    splices: Sequence[Splice],
+    *,
+    words: Mapping[int, str] | None = None,
+    id: str = "d1",
+) -> Generation:
+    value = Table.of(table)
+    sources = Sources(linearize(value), tuple(neighbors), words or {})
+    return make_generation(
+        id=id,
+        table=value,
+        sources=sources,
+        splices=splices,
+        score=-0.318,
+        status="ok",
+        rules=({"rule": "forbidden-words", "words": ["best"]},),
+        policy="full",
+        run="made-by-hand",
+        tokenizer="words",
+        alternatives=(Alternative("Heron Mill is a bakery.", -0.54),),
+    )
+
+
+def bakery(id: str = "d1") -> Generation:
+    """Five splices from two neighbours, the table and the vocabulary: what the docs and tests look at.
+
+    Heron Mill is a quiet bakery near the old canal lock , and it is known for its rye bread .
+    """
+    offered = [
+        neighbor("walk-17", BEST, MASKED[BEST]),
+        neighbor("walk-204", SECOND, MASKED[SECOND]),
+        neighbor("walk-88", THIRD),
+    ]
+    return generation(
+        TABLE,
+        offered,
+        [
+            Splice(0, 0, 1, 0, 21),  # the whole of the first neighbour, begin and end included
+            Splice(1, 3, 0, 1, 3),  # Heron Mill
+            Splice(6, 7, 0, 4, 5),  # bakery
+            Splice(8, 10, 0, 9, 13),  # the old canal lock, for "the ▁▁"
+            Splice(19, 21, 0, 6, 8),  # rye bread
+            Splice(5, 5, 2, 4, 5),  # friendly
+            Splice(6, 6, 4 + 7, 0, 1),  # but
+        ],
+        words={7: "but"},
+        id=id,
+    )
+
+
+def chain(splices: int, neighbors: int, *, id: str = "chain") -> Generation:
+    """`splices` splices that use `neighbors` neighbours in turn; long enough to wrap."""
+    opening = "On a clear morning the path climbs gently from the harbour wall towards the beacon"
+    texts = [
+        f"{opening} number {n}, past fields, orchards and a low stone barn where walkers rest."
+        for n in range(1, neighbors + 1)
+    ]
+    offered = [neighbor(f"route-{n}", text) for n, text in enumerate(texts, 1)]
+    moves = [Splice(0, 0, 1, 0, len(offered[0].tokens))]
+    for n in range(1, splices):
+        source = n % (neighbors + 1)
+        if source == 0:
+            moves.append(Splice(3 + n, 3 + n, 0, 1, 3))
+        elif n % 2:
+            moves.append(Splice(2 + n, 4 + n, source, 3, 7))
+        else:
+            moves.append(Splice(5 + n, 5 + n, source, 8, 12))
+    return generation(TABLE, offered, moves, id=id)
