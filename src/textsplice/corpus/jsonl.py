@@ -75,7 +75,7 @@ def parse_line(line: str, *, where: str) -> dict[str, object]:
     """One line as an object; numbers stay as they are written, a repeated key is an error."""
     try:
         value: object = json.loads(
-            line,
+            line.rstrip(),
             object_pairs_hook=_object_without_repeats,
             parse_int=str,
             parse_float=str,

@@ -33,7 +33,7 @@ class ParquetReader:
 
     def count(self) -> int:
         with _opened(self.path) as file:
-            return cast("int", file.metadata.num_rows)
+            return file.metadata.num_rows
 
     def examples(self) -> Iterator[Example]:
         with _opened(self.path) as file:

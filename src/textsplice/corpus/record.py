@@ -22,6 +22,9 @@ from sys import intern
 from textsplice.corpus.table import Table
 from textsplice.errors import CorpusError
 
+MAX_DEPTH = 31
+"""How many dots a flattened name may have."""
+
 
 def table_of(record: Mapping[str, object], *, where: str) -> Table:
     """The table of a record; an error if it has no field or one twice."""
@@ -66,6 +69,8 @@ def _flatten(
         if not key.strip():
             raise CorpusError("a field of the table has no name.", where=where)
         if isinstance(value, Mapping):
+            if name.count(".") >= MAX_DEPTH:
+                raise CorpusError("the objects are nested too deeply.", where=where)
             if value:
                 yield from _flatten(value.items(), name, where)
             else:
