@@ -141,7 +141,7 @@ def typicality(texts: Ragged) -> NDArray[np.float64]:
         return np.zeros(0)
     counts = np.bincount(texts.values).astype(np.float64)
     frequency = (counts / counts.sum())[texts.values]
-    # Row by row, so that equal texts have equal sums to the last bit. No row is empty: BEGIN and END stand in all.
+    # Row by row, so that equal texts have equal sums. No row is empty: BEGIN and END stand in all.
     return np.add.reduceat(frequency, texts.offsets[:-1]) / texts.lengths
 
 

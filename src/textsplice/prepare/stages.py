@@ -41,8 +41,8 @@ def build_words(layout: Layout, splits: Sequence[str], embed_min_count: int) -> 
     extra: set[str] = set()
     for split in splits:
         for path in (layout.texts(split), layout.tables(split)):
-            flat = pc.list_flatten(read_columns(path, ["tokens"])["tokens"])
-            for item in cast("list[dict[str, object]]", pc.value_counts(flat).to_pylist()):
+            flat = read_columns(path, ["tokens"])["tokens"].combine_chunks().flatten()
+            for item in cast("list[dict[str, object]]", flat.value_counts().to_pylist()):
                 word = cast(str, item["values"])
                 if split == "train":
                     counts[word] += cast(int, item["counts"])
@@ -54,9 +54,9 @@ def build_words(layout: Layout, splits: Sequence[str], embed_min_count: int) -> 
 def encode(source: Path, target: Path, words: Vocabulary) -> None:
     """Replaces the words of a file's `tokens` by their numbers."""
     rows = read_columns(source)
-    column = rows["tokens"].combine_chunks()
-    array = cast(pa.LargeListArray, column.chunk(0) if isinstance(column, pa.ChunkedArray) else column)
-    ids = pc.index_in(array.flatten(), value_set=pa.array(words.words, type=pa.large_string()))
+    array = cast(pa.LargeListArray, rows["tokens"].combine_chunks())
+    lookup = pc.SetLookupOptions(value_set=pa.array(words.words, type=pa.large_string()))
+    ids = pc.call_function("index_in", [array.flatten()], lookup)
     offsets = np.asarray(array.offsets, dtype=np.int64)
     ragged = Ragged(np.asarray(ids, dtype=np.int32), offsets - offsets[0])
     columns = {
