@@ -1,0 +1,5 @@
+"""`python -m textsplice`."""
+
+from textsplice.cli import main
+
+main()

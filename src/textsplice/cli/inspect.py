@@ -1,0 +1,163 @@
+"""`textsplice inspect PREPARED`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table as Grid
+
+    from textsplice.prepare import Prepared
+    from textsplice.prepare.summary import SplitSummary
+
+EXAMPLES = """
+Show what a prepared folder holds: lengths, costs, where splices come from, leaks between splits.
+
+Examples:
+
+    textsplice inspect prepared/bundled
+
+    textsplice inspect prepared/e2e --split dev --example 12
+
+    textsplice inspect prepared/e2e --json
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("inspect", help=EXAMPLES)(run)
+
+
+def run(
+    prepared: Annotated[Path, typer.Argument(help="The folder that `prepare` made.")],
+    split: Annotated[
+        str | None, typer.Option(help="Only this split; with --example, train if not said.")
+    ] = None,
+    example: Annotated[
+        int | None, typer.Option(min=0, help="Show this example's derivation, canvas by canvas.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="The numbers as JSON.")] = False,
+) -> None:
+    """Shows the numbers of a folder, or one example."""
+    from rich.console import Console
+
+    from textsplice.prepare import Prepared
+
+    opened = Prepared.open(prepared)
+    console = Console()
+    if example is not None:
+        show_example(console, opened, split or "train", example)
+    elif json:
+        console.print_json(_as_json(opened, split))
+    else:
+        show_numbers(console, opened, split)
+
+
+def _as_json(prepared: Prepared, split: str | None) -> str:
+    import json
+    from dataclasses import asdict
+
+    from textsplice.prepare.summary import summarize
+
+    names = [split] if split else list(prepared.splits)
+    return json.dumps({name: asdict(summarize(prepared, name)) for name in names})
+
+
+def show_numbers(console: Console, prepared: Prepared, split: str | None) -> None:
+    """A table of numbers and a histogram of costs."""
+    from textsplice.prepare.summary import summarize
+
+    names = [split] if split else list(prepared.splits)
+    summaries = [summarize(prepared, name) for name in names]
+    console.print(_numbers(prepared, summaries))
+    for summary in summaries:
+        console.print(f"\nSplices a derivation, {summary.name}:")
+        for line in _histogram(summary.costs):
+            console.print(line, highlight=False)
+
+
+def _numbers(prepared: Prepared, summaries: list[SplitSummary]) -> Grid:
+    from rich.table import Table as Grid
+
+    words = prepared.vocabulary
+    grid = Grid(
+        title=f"{prepared.folder}: {prepared.config.corpus.source}",
+        caption=f"{len(words):,} words, {words.embedded:,} embedded, {len(words.generate):,} can be "
+        f"generated; neighbours exclude {prepared.config.neighbors.exclude}; key {prepared.key}",
+    )
+    grid.add_column("")
+    for summary in summaries:
+        grid.add_column(summary.name, justify="right")
+
+    def row(label: str, *cells: str) -> None:
+        grid.add_row(label, *cells)
+
+    row("examples", *(f"{s.examples:,}" for s in summaries))
+    row("distinct tables", *(f"{s.tables:,}" for s in summaries))
+    row("tokens a text (longest)", *(f"{s.text_tokens:.1f} ({s.longest_text})" for s in summaries))
+    row("tokens a table", *(f"{s.table_tokens:.1f}" for s in summaries))
+    row("neighbours", *(f"{s.neighbors:.1f}" for s in summaries))
+    row("… of the same table", *(f"{s.same_table:.1%}" for s in summaries))
+    row("splices (longest)", *(f"{s.mean_cost:.2f} ({s.longest_derivation})" for s in summaries))
+    row("… from the table", *(f"{s.shares.table:.1%}" for s in summaries))
+    row("… from neighbours", *(f"{s.shares.neighbors:.1%}" for s in summaries))
+    row("… from the vocabulary", *(f"{s.shares.vocabulary:.1%}" for s in summaries))
+    row("… of these, can be generated", *(f"{s.generable:.1%}" for s in summaries))
+    row("replacements", *(f"{s.shares.replacements:.1%}" for s in summaries))
+    row("neighbours used", *(f"{s.neighbors_used:.2f}" for s in summaries))
+    row("first splice is a whole neighbour", *(f"{s.whole_neighbor_first:.1%}" for s in summaries))
+    row(
+        "stand delexicalised in train",
+        *("–" if s.leaked is None else f"{s.leaked:.1%}" for s in summaries),
+    )
+    return grid
+
+
+def _histogram(costs: dict[int, int], width: int = 50, longest: int = 24) -> list[str]:
+    """One line a cost; all from `longest` on together."""
+    grouped: dict[int, int] = {}
+    for cost, count in costs.items():
+        grouped[min(cost, longest)] = grouped.get(min(cost, longest), 0) + count
+    most = max(grouped.values())
+    return [
+        f"{cost:>4}{'+' if cost == longest else ' '} {'█' * round(width * count / most)} {count:,}"
+        for cost, count in sorted(grouped.items())
+    ]
+
+
+def show_example(console: Console, prepared: Prepared, split: str, number: int) -> None:
+    """One example with its neighbours and its derivation."""
+    from textsplice.errors import InputError
+    from textsplice.report.document import oracle_document
+    from textsplice.report.terminal import terminal
+    from textsplice.search.generation import OfferedNeighbor
+
+    rows = prepared.split(split)
+    if number >= len(rows):
+        raise InputError(
+            f"there is no example {number} in {split}: it has {len(rows):,}.", where=str(prepared.folder)
+        )
+    store, words = prepared.store, prepared.vocabulary
+    found = rows.neighbors_of(number)
+    splices = rows.derivation(number)
+    first_word = 1 + len(found)
+    document = oracle_document(
+        id=rows.ids[number],
+        table=rows.tables[rows.table_of[number]],
+        neighbors=[
+            OfferedNeighbor(store.ids[row], store.texts[row], tuple(words.decode(store.tokens[row])))
+            for row in found
+        ],
+        splices=splices,
+        words={
+            s.neighbor - first_word: words.words[s.neighbor - first_word]
+            for s in splices
+            if s.neighbor >= first_word
+        },
+        tokenizer=prepared.config.text.tokenizer,
+    )
+    console.print(terminal(document))
