@@ -107,23 +107,13 @@ def _wikibio(folder: Path, split: str, sentences: Sentences) -> Reader:
     if not folder.is_dir():
         raise missing_file(folder, remedy="`textsplice data get wikibio` says where to get it.")
     name = wikibio.SPLIT_NAMES[split]
-    box, nb, sent = (_wikibio_file(folder, name, kind) for kind in ("box", "nb", "sent"))
+    box, nb, sent = (wikibio.find_file(folder, name, kind) for kind in wikibio.KINDS)
     if box is None or (nb is None) != (sent is None):
         absent = next(kind for kind, path in (("box", box), ("nb", nb), ("sent", sent)) if path is None)
         raise missing_file(
             folder / f"{name}.{absent}", remedy="`textsplice data get wikibio` says where to get it."
         )
     return WikiBioReader(box, nb, sent, split, sentences)
-
-
-def _wikibio_file(folder: Path, name: str, kind: str) -> Path | None:
-    # The official archive has a folder a split: train/train.box.
-    for parent in (folder, folder / name):
-        for ending in ("", ".gz"):
-            path = parent / f"{name}.{kind}{ending}"
-            if path.is_file():
-                return path
-    return None
 
 
 def _known(split: str | None, source: str) -> str:

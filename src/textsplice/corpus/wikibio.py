@@ -22,6 +22,7 @@ from textsplice.errors import CorpusError
 Sentences = Literal["first", "all"]
 
 SPLIT_NAMES = {"train": "train", "dev": "valid", "test": "test"}
+KINDS = ("box", "nb", "sent")
 
 _NUMBERED = re.compile(r"(.+)_\d+")
 
@@ -87,6 +88,14 @@ class WikiBioReader:
                 where=f"{self.sent}:{read + 1}",
                 remedy="The three files of a split must belong together.",
             )
+
+
+def find_file(folder: Path, name: str, kind: str) -> Path | None:
+    """`train.box` or `train.box.gz`; the official archive has a folder a split: `train/train.box`."""
+    candidates = (
+        parent / f"{name}.{kind}{ending}" for parent in (folder, folder / name) for ending in ("", ".gz")
+    )
+    return next((path for path in candidates if path.is_file()), None)
 
 
 def parse_box(line: str, *, where: str | None = None) -> Table:
