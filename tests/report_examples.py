@@ -30,9 +30,9 @@ THIRD = "At the edge of town, Copper Kettle serves tea all day."
 MASKED = {BEST: ("Larch", "House", "tavern", "station", "plum", "cake"), SECOND: ("Juniper", "Yard")}
 
 
-def neighbor(id: str, text: str, masked: Sequence[str] = ()) -> OfferedNeighbor:
+def neighbor(name: str, text: str, masked: Sequence[str] = ()) -> OfferedNeighbor:
     words = [MASK if token in masked else token for token in tokenize(text)]
-    return OfferedNeighbor(id, text, (BEGIN, *words, END))
+    return OfferedNeighbor(name, text, (BEGIN, *words, END))
 
 
 def generation(
@@ -41,12 +41,12 @@ def generation(
     splices: Sequence[Splice],
     *,
     words: Mapping[int, str] | None = None,
-    id: str = "d1",
+    example_id: str = "d1",
 ) -> Generation:
     value = Table.of(table)
     sources = Sources(linearize(value), tuple(neighbors), words or {})
     return make_generation(
-        id=id,
+        id=example_id,
         table=value,
         sources=sources,
         splices=splices,
@@ -60,7 +60,7 @@ def generation(
     )
 
 
-def bakery(id: str = "d1") -> Generation:
+def bakery(example_id: str = "d1") -> Generation:
     """Five splices from two neighbours, the table and the vocabulary: what the docs and tests look at.
 
     Heron Mill is a quiet bakery near the old canal lock , and it is known for its rye bread .
@@ -83,11 +83,11 @@ def bakery(id: str = "d1") -> Generation:
             Splice(6, 6, 4 + 7, 0, 1),  # but
         ],
         words={7: "but"},
-        id=id,
+        example_id=example_id,
     )
 
 
-def chain(splices: int, neighbors: int, *, id: str = "chain") -> Generation:
+def chain(splices: int, neighbors: int, *, example_id: str = "chain") -> Generation:
     """`splices` splices that use `neighbors` neighbours in turn; long enough to wrap."""
     opening = "On a clear morning the path climbs gently from the harbour wall towards the beacon"
     texts = [
@@ -104,4 +104,4 @@ def chain(splices: int, neighbors: int, *, id: str = "chain") -> Generation:
             moves.append(Splice(2 + n, 4 + n, source, 3, 7))
         else:
             moves.append(Splice(5 + n, 5 + n, source, 8, 12))
-    return generation(TABLE, offered, moves, id=id)
+    return generation(TABLE, offered, moves, example_id=example_id)

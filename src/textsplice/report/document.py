@@ -127,7 +127,7 @@ def document(generation: Generation, where: str = "derivation") -> Document:
 
 def oracle_document(
     *,
-    id: str,
+    example_id: str,
     table: Table,
     neighbors: Sequence[OfferedNeighbor],
     splices: Sequence[Splice],
@@ -137,7 +137,7 @@ def oracle_document(
     """The document of an oracle's derivation, so that what was learned from can be seen too."""
     sources = Sources(linearize(table, tokenizer), tuple(neighbors), words or {})
     generation = make_generation(
-        id=id,
+        id=example_id,
         table=table,
         sources=sources,
         splices=splices,
@@ -147,7 +147,7 @@ def oracle_document(
         run="",
         tokenizer=tokenizer,
     )
-    return document(generation, id)
+    return document(generation, example_id)
 
 
 def _replayed(generation: Generation, where: str) -> Generation:
@@ -184,10 +184,7 @@ def _check_sources(generation: Generation, where: str) -> None:
 def _cells(generation: Generation) -> list[Cell]:
     """The table's values in order, as they were given, with their places in source 0."""
     values = [
-        value
-        for _, given in generation.table
-        for value in given
-        if tokenize(value, generation.tokenizer)
+        value for _, given in generation.table for value in given if tokenize(value, generation.tokenizer)
     ]
     return [
         Cell(segment.field, value, segment.start, segment.stop)

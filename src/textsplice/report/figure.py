@@ -126,9 +126,7 @@ def beside(sources: Sequence[Box], canvases: Sequence[Box]) -> list[Box]:
     return placed
 
 
-def _text_source(
-    document: Document, source: int, all_frames: Sequence[Frame], x: float, width: float
-) -> Box:
+def _text_source(document: Document, source: int, all_frames: Sequence[Frame], x: float, width: float) -> Box:
     tokens = document.sources[source]
     shown = [n for n, token in enumerate(tokens) if token not in (BEGIN, END)]
     kind = document.kind(source)
@@ -136,9 +134,7 @@ def _text_source(
     for frame in all_frames:
         if frame.step.splice.neighbor == source:
             inside = [
-                word
-                for word, n in enumerate(shown)
-                if frame.step.splice.begin <= n < frame.step.splice.end
+                word for word, n in enumerate(shown) if frame.step.splice.begin <= n < frame.step.splice.end
             ]
             if inside:
                 spans[frame.number] = (inside[0], inside[-1] + 1)

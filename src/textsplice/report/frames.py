@@ -1,4 +1,4 @@
-"""A canvas as people see it: pieces with their spacing, what is new, what was struck out, and the words for it."""
+"""A canvas as people see it: pieces with their spacing, what is new, what was struck out."""
 
 from __future__ import annotations
 
@@ -80,26 +80,21 @@ def shown(tokens: Sequence[str], tokenizer: Tokenizer) -> str:
     visible = [token for token in tokens if token not in (BEGIN, END)]
     if not visible:
         return " ".join("⟨begin⟩" if token == BEGIN else "⟨end⟩" for token in tokens)
-    return "".join(
-        f"{' ' if spaced else ''}{_sign(token)}" for token, spaced in spacing(visible, tokenizer)
-    )
+    return "".join(f"{' ' if spaced else ''}{_sign(token)}" for token, spaced in spacing(visible, tokenizer))
 
 
 def spacing(tokens: Sequence[str], tokenizer: Tokenizer) -> list[tuple[str, bool]]:
     """Each token with whether a space stands before it."""
     spans = detokenize_with_spans(tokens, tokenizer).spans
     ends = [0, *(stop for _, stop in spans)]
-    return [
-        (token, start > end) for token, (start, _), end in zip(tokens, spans, ends, strict=False)
-    ]
+    return [(token, start > end) for token, (start, _), end in zip(tokens, spans, ends, strict=False)]
 
 
 def _pieces(document: Document, number: int) -> list[Piece]:
     step = document.steps[number]
     canvas = _written(document, step.origins, "kept")
     kept_or_new = [
-        piece._replace(role="inserted" if piece.origin.step == number else "kept")
-        for piece in canvas
+        piece._replace(role="inserted" if piece.origin.step == number else "kept") for piece in canvas
     ]
     struck = _written(document, document.removed(number), "replaced")
     if not struck:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from textsplice.report.document import Document
@@ -21,7 +22,7 @@ from textsplice.report.figure import (
     canvas_boxes,
     source_boxes,
 )
-from textsplice.report.frames import Frame, frames
+from textsplice.report.frames import MASK_SIGN, Frame, frames
 from textsplice.report.widths import FAMILY, Placed, is_estimated, text_width
 from textsplice.search.generation import SourceKind
 
@@ -43,7 +44,7 @@ INKS: dict[SourceKind, Ink] = {
     "table": Ink("#9a4a06", "#fef7ee", "#fde0bd", "6 2"),
     "vocabulary": Ink("#1a6b35", "#f1faf3", "#cbeed5", "1.5 2.5"),
 }
-TEXT, MUTED, STRUCK = "#1b1d21", "#5b6068", "#6b7078"
+TEXT, MUTED, STRUCK, MASKED = "#1b1d21", "#5b6068", "#6b7078", "#c3c8d0"
 
 
 def svg(document: Document, *, width: int = 1040) -> str:
@@ -70,8 +71,9 @@ def svg(document: Document, *, width: int = 1040) -> str:
         *(_title(box) for box in sources),
         *(_step_title(box, step) for box, step in zip(canvases, steps, strict=False)),
         _title(canvases[-1]),
-        *(line for box in [*sources, *canvases[:-1]] for line in _text(box)),
-        *_text(canvases[-1], underlined=True),
+        *(line for box in [*sources, *canvases] for line in _text(box)),
+        *(line for box in canvases for line in _strikes(box)),
+        *_underlines(canvases[-1]),
         *_carets(steps, canvases),
     ]
     if note:
@@ -185,7 +187,7 @@ def _step_title(box: Box, frame: Frame) -> str:
     )
 
 
-def _text(box: Box, *, underlined: bool = False) -> Iterator[str]:
+def _text(box: Box) -> Iterator[str]:
     """One text element a line, so that a selection copies whole lines with their spaces."""
     left = box.x + PADDING
     lines: dict[int, list[str]] = {}
@@ -193,25 +195,25 @@ def _text(box: Box, *, underlined: bool = False) -> Iterator[str]:
         y = box.baseline(place.line)
         line = lines.setdefault(place.line, [])
         space = " " if word.spaced and line else ""
-        line.append(f"{space}<tspan {_word_style(word, place, left)}>{markup(word.text)}</tspan>")
+        style = _word_style(word, place, left)
+        line.append(f'{space}<tspan y="{_n(y)}" {style}>{markup(word.text)}</tspan>')
         if word.note:
             line.append(
                 f'<tspan x="{_n(left + place.x + place.width + 2)}" y="{_n(y - 6)}" '
                 f'font-size="{_n(NOTE_SIZE)}" font-weight="bold" fill="{INKS[word.kind].line}">'
-                f'{word.note}</tspan><tspan y="{_n(y)}"></tspan>'
+                f"{word.note}</tspan>"
             )
-        if word.look == "struck":
-            yield _stroke(left + place.x, y - 4.5, place.width, STRUCK, "")
-        if underlined:
-            ink = INKS[word.kind]
-            yield _stroke(left + place.x, y + 4, place.width, ink.line, ink.dashes)
-    for number, tspans in lines.items():
-        yield f'<text y="{_n(box.baseline(number))}" xml:space="preserve">{"".join(tspans)}</text>'
+        if word.look in ("masked", "struck") and word.text == MASK_SIGN:
+            yield (
+                f'<rect x="{_n(left + place.x)}" y="{_n(y - 9.5)}" width="{_n(place.width)}" '
+                f'height="10.5" rx="2" fill="{MASKED}"/>'
+            )
+    yield from (f'<text xml:space="preserve">{"".join(tspans)}</text>' for tspans in lines.values())
 
 
 def _word_style(word: Word, place: Placed, left: float) -> str:
-    color = {"field": MUTED, "masked": MUTED, "struck": STRUCK}.get(word.look, TEXT)
-    style = f'x="{_n(left + place.x)}" fill="{color}"'
+    color = {"field": MUTED, "masked": "none", "struck": STRUCK}.get(word.look, TEXT)
+    style = f'x="{_n(left + place.x)}" fill="{"none" if word.text == MASK_SIGN else color}"'
     if word.look == "field":
         style += ' font-style="italic"'
     if is_estimated(word.text) or place.width < text_width(word.text, SIZE):
@@ -219,9 +221,31 @@ def _word_style(word: Word, place: Placed, left: float) -> str:
     return style
 
 
-def _stroke(x: float, y: float, width: float, color: str, dashes: str) -> str:
+def _strikes(box: Box) -> Iterator[str]:
+    """A line through what was replaced."""
+    struck = [n for n, word in enumerate(box.words) if word.look == "struck"]
+    if struck:
+        for extent in box.extents(struck[0], struck[-1] + 1):
+            yield _stroke(extent, box.baseline(extent.line) - 4.5, TEXT, "")
+
+
+def _underlines(box: Box) -> Iterator[str]:
+    """The finished text's sources: one underline a run of words of one kind, dashed by kind."""
+    start = 0
+    for kind, run in groupby(box.words, key=lambda word: word.kind):
+        stop = start + len(list(run))
+        ink = INKS[kind]
+        for extent in box.extents(start, stop):
+            yield _stroke(extent, box.baseline(extent.line) + 4.5, ink.line, ink.dashes)
+        start = stop
+
+
+def _stroke(extent: Extent, y: float, color: str, dashes: str) -> str:
     dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
-    return f'<path d="M{_n(x)} {_n(y)}h{_n(width)}" stroke="{color}" stroke-width="1.5"{dashed}/>'
+    return (
+        f'<path d="M{_n(extent.left)} {_n(y)}H{_n(extent.right)}" stroke="{color}" '
+        f'stroke-width="1.5"{dashed}/>'
+    )
 
 
 def _carets(steps: Sequence[Frame], canvases: Sequence[Box]) -> Iterator[str]:

@@ -57,18 +57,32 @@ def is_estimated(text: str) -> bool:
 
 
 def lay(words: Sequence[tuple[str, bool, float]], width: float, size: float) -> list[Placed]:
-    """Fills lines of `width` with (word, space before it, room after it); a longer word is made to fit one."""
+    """Fills lines of `width` with (word, space before it, room after it).
+
+    Lines break only where a space stands; a word longer than a line is made to fit one.
+    """
     placed: list[Placed] = []
     space = text_width(" ", size)
+    widths = [min(text_width(text, size), width - room) for text, _, room in words]
     line, x = 0, 0.0
-    for text, spaced, room in words:
-        own = min(text_width(text, size), width - room)
+    for n, (_, spaced, room) in enumerate(words):
         gap = space if spaced and x > 0 else 0.0
-        if x > 0 and x + gap + own + room > width:
+        ahead = _glued_width(words, widths, n) if spaced else widths[n] + room
+        if x > 0 and x + gap + min(ahead, width) > width:
             line, x, gap = line + 1, 0.0, 0.0
-        placed.append(Placed(line, x + gap, own))
-        x += gap + own + room
+        placed.append(Placed(line, x + gap, widths[n]))
+        x += gap + widths[n] + room
     return placed
+
+
+def _glued_width(words: Sequence[tuple[str, bool, float]], widths: Sequence[float], first: int) -> float:
+    """The width of a word with all that sticks to it: a comma must not start a line."""
+    total = widths[first] + words[first][2]
+    for (_, spaced, room), width in zip(words[first + 1 :], widths[first + 1 :], strict=True):
+        if spaced:
+            break
+        total += width + room
+    return total
 
 
 def _width(character: str) -> int:
