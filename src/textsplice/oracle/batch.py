@@ -51,8 +51,7 @@ def derive_corpus(
     word `id`, used only where neither the table's values nor a neighbour has the token. `mask_id` in a
     neighbour matches nothing. The result does not depend on `threads`.
     """
-    from textsplice.oracle.choice import LONGEST
-    from textsplice.oracle.rows import derive_rows
+    from textsplice.oracle.kernel import LONGEST, derive_rows
 
     longest = int(targets.lengths.max(initial=0))
     if longest > LONGEST:

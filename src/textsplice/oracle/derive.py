@@ -18,7 +18,7 @@ Token = TypeVar("Token", bound=Hashable)
 def derive(target: Sequence[Token], neighbors: Sequence[Sequence[Token]]) -> list[Splice]:
     """The fewest splices that make `target` out of `neighbors`, which stand in order of preference.
 
-    Among derivations as short the choice is that of `textsplice.oracle.choice`. The first call on a machine
+    Among derivations as short the choice is that of `textsplice.oracle.kernel`. The first call on a machine
     compiles the kernel; later ones load it.
     """
     require_sources(target, neighbors)

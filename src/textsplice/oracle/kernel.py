@@ -1,9 +1,9 @@
-"""The compiled half of the oracle: least costs of every stretch of a target, in O(N·T³ + T·M).
+"""The compiled oracle: the least cost of every stretch of a target, and a derivation that has it.
 
-`T` is the target's length, `N` the number of neighbours, `M` the number of *matches* (a target position and
-a place in a neighbour with the same token). `S[a][b]` is the least number of splices that derive
-`target[a:b]`. A *chain* is what one splice leaves in the finished text: pieces of one neighbour, in order,
-with gaps between them that other splices fill. Two facts make the paper's O(N·T⁶) parse cheap:
+A *chain* is what one splice leaves in the finished text: pieces of one source, in order, with gaps between
+them that other splices fill. `S[a][b]` is the least number of splices that derive `target[a:b]`. With `T` the
+target's length, `N` the number of sources and `M` of matches, two facts turn the paper's O(N·T⁶) parse into
+O(N·T³ + T·M):
 
 1.  `S[a][b-1] ≤ S[a][b] ≤ S[a][b-1] + 1`: drop the last token, or add it with a splice of its own.
 2.  A chain that began at `a`, has consumed `target[a:c]` and is to resume at `p` is worth keeping only if
@@ -11,81 +11,168 @@ with gaps between them that other splices fill. Two facts make the paper's O(N·
     dearer and can go on in the same way.
 
 So the state of a chain is one bit for each match, *live* or not, and where a chain resumes after a gap only
-the first live place of each neighbour matters.
+the first live place of each source matters.
+
+**The choice.** Of the many derivations of least cost one is taken, the same every time:
+
+1.  If a chain can span the whole text (it can where begin and end tokens stand in the neighbours), the first
+    splice lays one: that which keeps most of the target's tokens, then that of the better-ranked source.
+2.  Its gaps are filled from left to right, each by a derivation of least cost that has, in this order, the
+    fewest splices from neighbours not used before, the fewest from neighbours rather than the table, and the
+    least sum of ranks: neighbours that have more of the words all gaps need come first, then better-ranked
+    ones. (The fewest distinct neighbours over all is a covering problem; this is the greedy answer.)
+    A word of the vocabulary competes with nothing: it is used only where no other source has the token.
+3.  Of what is still equal: the longer first chain, the first source and place, the shorter gap.
+
+Preferences are digits below the cost of one number, so comparing numbers compares costs first. What fact 2
+drops may be as short and preferable, so the choice runs the plain recurrence, on the gaps alone.
+
+All compiled functions stand in this file because Numba's cache of a function notices changes of its own file,
+not of the files it calls.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-NOWHERE = np.int32(2**31 - 1)
+from textsplice.oracle.matches import Chains, Matches, Sources
+
+Flat = tuple[NDArray[np.int32], NDArray[np.int64]]  # the values and offsets of a Ragged
+
+NOWHERE = 2**31 - 1
+NEVER = 1 << 62
+
+# Twelve bits a digit hold sums over as many splices as the longest target can take; sums of ranks have two.
+LONGEST = 4095
+LAST_RANK = 4095
+NEIGHBOR = 1 << 24
+DROPPED_TOKEN = 1 << 24
+NEW_NEIGHBOR = 1 << 36
+ONE_SPLICE = 1 << 48
 
 
-class Sources(NamedTuple):
-    """The texts one target is parsed with, laid end to end, one free place before each.
+@njit(cache=True, nogil=True)
+def derive_rows(
+    first: int,
+    last: int,
+    ids: int,
+    mask_id: int,
+    targets: Flat,
+    tables: Flat,
+    segments: NDArray[np.int32],
+    table_of: NDArray[np.int32],
+    store: Flat,
+    neighbors: NDArray[np.int32],
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The splices of examples `first` to `last`, one after the other, and how many each has."""
+    kind_of = np.full(ids, -1, np.int32)
+    splices = np.empty((targets[1][last] - targets[1][first], 5), np.int32)
+    costs = np.zeros(last - first, np.int64)
+    written = 0
+    for example in range(first, last):
+        target = targets[0][targets[1][example] : targets[1][example + 1]]
+        if len(target) == 0:
+            continue
+        kinds = np.empty(len(target), np.int32)
+        count = 0
+        for q, token in enumerate(target):
+            if kind_of[token] < 0:
+                kind_of[token] = count
+                count += 1
+            kinds[q] = kind_of[token]
+        if mask_id >= 0:
+            kind_of[mask_id] = -1
+        begin, end = tables[1][table_of[example]], tables[1][table_of[example] + 1]
+        rows = neighbors[example]
+        rows = rows[rows >= 0]
+        sources = gather(kind_of, tables[0][begin:end], segments[begin:end], store, rows)
+        for token in target:
+            kind_of[token] = -1
 
-    First the table's values, one source a value, then the neighbours. `kind[place]` is the number of the
-    token's kind among the target's tokens, -1 if the target does not have it.
-    """
-
-    kind: NDArray[np.int32]
-    source: NDArray[np.int32]  # of each place
-    starts: NDArray[np.int32]  # place of a source's first token
-    numbers: NDArray[np.int32]  # how splices number the source
-    bases: NDArray[np.int32]  # where the source's first token stands in what splices call by that number
+        matches = find_matches(kinds, sources)
+        S = least_costs(matches, len(sources.start))
+        cost = choose(target, sources, matches, S, 1 + len(rows), splices[written:])
+        costs[example - first] = cost
+        written += cost
+    return splices[:written].copy(), costs
 
 
-class Matches(NamedTuple):
-    """Every match of one target; those of target position `q` are `rows[q]:rows[q + 1]`, by place.
+@njit(cache=True, nogil=True)
+def gather(
+    kind_of: NDArray[np.int32],  # of each id, -1 where the target does not have it
+    table: NDArray[np.int32],
+    segments: NDArray[np.int32],
+    store: Flat,
+    neighbors: NDArray[np.int32],
+) -> Sources:
+    """The sources of one example; a run of equal segment numbers is one value."""
+    tokens, offsets = store
+    count, places = len(neighbors), 1 + len(neighbors)
+    for i in range(len(table)):
+        if segments[i] >= 0:
+            is_first = i == 0 or segments[i] != segments[i - 1]
+            count += is_first
+            places += 1 + is_first
+    for row in neighbors:
+        places += offsets[row + 1] - offsets[row]
 
-    Match 0 is none: it is never live.
-    """
-
-    rows: NDArray[np.int32]
-    position: NDArray[np.int32]
-    place: NDArray[np.int32]
-    source: NDArray[np.int32]
-    before: NDArray[np.int32]  # the match one token to the left in both texts, 0 if there is none
+    kind = np.full(places, -1, np.int32)
+    source = np.zeros(places, np.int32)
+    start = np.empty(count, np.int32)
+    number = np.empty(count, np.int32)
+    base = np.empty(count, np.int32)
+    place, n = 0, -1
+    for i in range(len(table)):
+        if segments[i] >= 0:
+            if i == 0 or segments[i] != segments[i - 1]:
+                n += 1
+                place += 1
+                start[n], number[n], base[n] = place, 0, i
+            kind[place] = kind_of[table[i]]
+            source[place] = n
+            place += 1
+    for rank, row in enumerate(neighbors):
+        n += 1
+        place += 1
+        start[n], number[n], base[n] = place, 1 + rank, 0
+        for i in range(offsets[row], offsets[row + 1]):
+            kind[place] = kind_of[tokens[i]]
+            source[place] = n
+            place += 1
+    return Sources(kind, source, start, number, base)
 
 
 @njit(cache=True, nogil=True)
 def find_matches(kinds: NDArray[np.int32], sources: Sources) -> Matches:
-    """All matches of a target, given as the kind of each of its tokens."""
+    """All matches of a target, which is given as the kind of each of its tokens."""
     length = len(kinds)
-    counts = np.zeros(length + 1, np.int32)
+    counts = np.zeros(length, np.int32)
     for kind in sources.kind:
         if kind >= 0:
             counts[kind] += 1
-    heads = np.zeros(length + 1, np.int32)  # of each kind, in `places`
-    for kind in range(length):
-        heads[kind + 1] = heads[kind] + counts[kind]
-    places = np.empty(heads[length], np.int32)
+    heads = np.zeros(length + 1, np.int32)
+    heads[1:] = np.cumsum(counts)
+    places = np.empty(heads[length], np.int32)  # those of kind 0, of kind 1, …
     index = np.zeros(len(sources.kind), np.int32)  # of a place among those of its kind
-    fill = np.zeros(length, np.int32)
+    counts[:] = 0
     for place, kind in enumerate(sources.kind):
         if kind >= 0:
-            index[place] = fill[kind]
-            places[heads[kind] + fill[kind]] = place
-            fill[kind] += 1
+            index[place] = counts[kind]
+            places[heads[kind] + counts[kind]] = place
+            counts[kind] += 1
 
-    rows = np.empty(length + 1, np.int32)
-    rows[0] = 1
+    rows = np.ones(length + 1, np.int32)
     for q in range(length):
         rows[q + 1] = rows[q] + counts[kinds[q]]
-    total = rows[length]
-    position = np.zeros(total, np.int32)
-    place_of = np.zeros(total, np.int32)
-    source_of = np.zeros(total, np.int32)
-    before = np.zeros(total, np.int32)
+    position = np.zeros(rows[length], np.int32)
+    place_of = np.zeros(rows[length], np.int32)
+    source_of = np.zeros(rows[length], np.int32)
+    before = np.zeros(rows[length], np.int32)
     for q in range(length):
-        head = heads[kinds[q]]
         for i in range(counts[kinds[q]]):
-            match = rows[q] + i
-            place = places[head + i]
+            match, place = rows[q] + i, places[heads[kinds[q]] + i]
             position[match] = q
             place_of[match] = place
             source_of[match] = sources.source[place]
@@ -100,18 +187,17 @@ def least_costs(matches: Matches, source_count: int) -> NDArray[np.int32]:
     rows, place, source, before = matches.rows, matches.place, matches.source, matches.before
     length = len(rows) - 1
     S = np.zeros((length + 1, length + 1), np.int32)
-    ends = np.zeros((length + 1, length + 1), np.int32)  # S transposed: gaps that end at p, side by side
+    ending = np.zeros((length + 1, length + 1), np.int32)  # S transposed, to read what ends at p in a row
     live = np.zeros(rows[length], np.bool_)
-    first = np.empty((length + 1, source_count), np.int32)  # live place of a chain that has consumed y[a:c]
-    resume = np.empty(source_count, np.int32)  # the first place after which a chain can resume at p
+    first = np.empty((length + 1, source_count), np.int32)  # live place of chains that have consumed y[a:c]
+    resume = np.empty(source_count, np.int32)  # the place after which a chain can resume at p
     alive = np.empty(length + 1, np.int32)  # the c at which a chain may end, rising
     for a in range(length - 1, -1, -1):
-        S[a, a + 1] = ends[a + 1, a] = 1
+        S[a, a + 1] = ending[a + 1, a] = 1
         first[a + 1] = NOWHERE
         for match in range(rows[a], rows[a + 1]):
             live[match] = True
-            if first[a + 1, source[match]] == NOWHERE:
-                first[a + 1, source[match]] = place[match]
+            first[a + 1, source[match]] = min(first[a + 1, source[match]], place[match])
         alive[0] = a + 1
         alive_count = 1
         for p in range(a + 1, length):
@@ -121,16 +207,15 @@ def least_costs(matches: Matches, source_count: int) -> NDArray[np.int32]:
                 resume[:] = NOWHERE
                 for i in range(alive_count):
                     c = alive[i]
-                    if c < p and S[a, c] + ends[p, c] == s:
+                    if c < p and S[a, c] + ending[p, c] == s:
                         for n in range(source_count):
                             resume[n] = min(resume[n], first[c, n])
                 here = first[p + 1]
                 here[:] = NOWHERE
                 for match in range(rows[p], rows[p + 1]):
                     n = source[match]
-                    goes_on = live[before[match]] or resume[n] < place[match]
-                    live[match] = goes_on
-                    if goes_on:
+                    live[match] = live[before[match]] or resume[n] < place[match]
+                    if live[match]:
                         any_live = True
                         here[n] = min(here[n], place[match])
             cost = s
@@ -141,8 +226,198 @@ def least_costs(matches: Matches, source_count: int) -> NDArray[np.int32]:
                 cost = s + 1
                 for i in range(alive_count):
                     c = alive[i]
-                    if c < p and S[a, c] + ends[p + 1, c] == s:
+                    if c < p and S[a, c] + ending[p + 1, c] == s:
                         cost = s
                         break
-            S[a, p + 1] = ends[p + 1, a] = cost
+            S[a, p + 1] = ending[p + 1, a] = cost
     return S
+
+
+@njit(cache=True, nogil=True)
+def choose(
+    target: NDArray[np.int32],
+    sources: Sources,
+    matches: Matches,
+    S: NDArray[np.int32],
+    vocabulary: int,
+    splices: NDArray[np.int32],
+) -> int:
+    """Writes the chosen derivation to `splices`; returns its length, which is `S[0][len(target)]`."""
+    length, count = len(target), len(sources.start)
+    chains = Chains(
+        np.empty(count, np.int64),
+        np.zeros((length + 1, length + 1), np.int64),
+        np.empty(length + 1, np.int64),
+        np.empty(matches.rows[length], np.int64),
+        np.zeros(matches.rows[length], np.int32),
+        np.empty(length + 1, np.int64),
+    )
+    used = np.zeros(count, np.bool_)
+    root_gaps = np.empty((length + 1, 3), np.int32)
+    tasks = np.empty((2 * length + 2, 3), np.int32)  # stretches to derive: begin, end, tokens they replace
+    written = 0
+
+    for a in range(length):
+        for b in range(a + 1, length + 1):
+            chains.gap[a, b] = S[a, b] * ONE_SPLICE
+    for n in range(count):
+        rank = min(sources.number[n], LAST_RANK)
+        chains.price[n] = ONE_SPLICE + length * DROPPED_TOKEN + rank
+    allow(0, length, S, chains)
+    run_chains(0, length, matches, chains, DROPPED_TOKEN)
+    if chains.best[length] < (S[0, length] + 1) * ONE_SPLICE:
+        pending = lay(0, length, 0, sources, matches, chains, used, splices[0], root_gaps, 0)
+        written = 1
+    else:
+        pending = add_task(root_gaps, 0, 0, length, 0)
+
+    ranks = rank_sources(sources, matches, root_gaps[:pending])
+    for root_gap in root_gaps[:pending][::-1]:
+        for n in range(count):
+            chains.price[n] = ONE_SPLICE + min(ranks[n], LAST_RANK)
+            if sources.number[n] > 0:
+                chains.price[n] += NEIGHBOR if used[n] else NEIGHBOR + NEW_NEIGHBOR
+        price_gap(root_gap[0], root_gap[1], matches, S, chains)
+        pending = add_task(tasks, 0, root_gap[0], root_gap[1], root_gap[2])
+        while pending:
+            pending -= 1
+            a, b, replaced = int(tasks[pending, 0]), int(tasks[pending, 1]), int(tasks[pending, 2])
+            allow(a, b, S, chains)
+            run_chains(a, b, matches, chains, 0)
+            end = b
+            while chains.best[end] + chains.gap[end, b] != chains.gap[a, b]:
+                end -= 1
+            if end < b:
+                pending = add_task(tasks, pending, end, b, 0)
+            if matches.rows[a] == matches.rows[a + 1]:
+                write(splices[written], a, replaced, vocabulary + target[a], 0, 1)
+            else:
+                pending = lay(
+                    a, end, replaced, sources, matches, chains, used, splices[written], tasks, pending
+                )
+            written += 1
+    return written
+
+
+@njit(cache=True, nogil=True)
+def rank_sources(sources: Sources, matches: Matches, gaps: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The order of preference for filling gaps: who has most of the words no table has, then by number."""
+    count = len(sources.start)
+    lacking = np.zeros(count, np.int64)
+    for gap in gaps:
+        for q in range(gap[0], gap[1]):
+            row = matches.source[matches.rows[q] : matches.rows[q + 1]]
+            if len(row) and sources.number[row[0]] > 0:
+                lacking += 1
+                for i in range(len(row)):
+                    if i == 0 or row[i] != row[i - 1]:
+                        lacking[row[i]] -= 1
+    ranks = np.zeros(count, np.int64)
+    for n in range(count):
+        for other in range(count):
+            if sources.number[n] > 0 and sources.number[other] > 0:
+                ranks[n] += lacking[other] < lacking[n] or (lacking[other] == lacking[n] and other < n)
+    return ranks
+
+
+@njit(cache=True, nogil=True)
+def price_gap(a: int, b: int, matches: Matches, S: NDArray[np.int32], chains: Chains) -> None:
+    """Fills `chains.gap` for every stretch of `target[a:b]`."""
+    for c in range(b - 1, a - 1, -1):
+        chains.most[c : b + 1] = S[c, c : b + 1] + 1
+        run_chains(c, b, matches, chains, 0)
+        for q in range(c + 1, b + 1):
+            least = chains.best[q]
+            for middle in range(c + 1, q):
+                least = min(least, chains.best[middle] + chains.gap[middle, q])
+            chains.gap[c, q] = least
+
+
+@njit(cache=True, nogil=True)
+def allow(a: int, b: int, S: NDArray[np.int32], chains: Chains) -> None:
+    """Sets what chains from `a` may cost so that `target[a:b]` can still cost `S[a][b]`.
+
+    The rest from `q` on costs at least `S[q][b] - 1`: a fresh chain could do the same for one more.
+    """
+    for q in range(a, b + 1):
+        chains.most[q] = S[a, b] - S[q, b] + 1
+
+
+@njit(cache=True, nogil=True)
+def run_chains(a: int, b: int, matches: Matches, chains: Chains, reward: int) -> None:
+    """Fills `value`, `back` and `best` for chains from `a`; each token a chain keeps takes `reward` off."""
+    rows, place, source, before = matches.rows, matches.place, matches.source, matches.before
+    value, back, best = chains.value, chains.back, chains.best
+    best[a + 1] = ONE_SPLICE if rows[a] == rows[a + 1] else NEVER
+    for match in range(rows[a], rows[a + 1]):
+        value[match] = chains.price[source[match]] - reward
+        back[match] = 0
+        best[a + 1] = min(best[a + 1], value[match])
+    for q in range(a + 1, b):
+        for match in range(rows[q], rows[q + 1]):
+            value[match] = value[before[match]] - reward if before[match] else NEVER
+            back[match] = before[match]
+        for c in range(q - 1, a, -1):
+            gap = chains.gap[c, q]
+            if best[c] + gap >= (chains.most[q] + 1) * ONE_SPLICE:
+                continue
+            # Both rows are sorted by place: one pass finds the best earlier match of the same source.
+            earlier, chosen = rows[c - 1], 0
+            for match in range(rows[q], rows[q + 1]):
+                if chosen and source[chosen] != source[match]:
+                    chosen = 0
+                while earlier < rows[c] and place[earlier] < place[match]:
+                    if source[earlier] == source[match] and (not chosen or value[earlier] <= value[chosen]):
+                        chosen = earlier
+                    earlier += 1
+                if chosen and value[chosen] + gap - reward < value[match]:
+                    value[match] = value[chosen] + gap - reward
+                    back[match] = chosen
+        best[q + 1] = NEVER
+        for match in range(rows[q], rows[q + 1]):
+            best[q + 1] = min(best[q + 1], value[match])
+
+
+@njit(cache=True, nogil=True)
+def lay(
+    a: int,
+    end: int,
+    replaced: int,
+    sources: Sources,
+    matches: Matches,
+    chains: Chains,
+    used: NDArray[np.bool_],
+    splice: NDArray[np.int32],
+    tasks: NDArray[np.int32],
+    pending: int,
+) -> int:
+    """Writes the splice of the best chain from `a` to `end` and adds its gaps to `tasks`, rightmost first."""
+    match = int(matches.rows[end - 1])
+    while chains.value[match] != chains.best[end]:
+        match += 1
+    n = int(matches.source[match])
+    used[n] = True
+    last = matches.place[match]
+    while chains.back[match]:
+        left = int(chains.back[match])
+        begin, stop = matches.position[left] + 1, matches.position[match]
+        if begin < stop:
+            between = matches.place[match] - matches.place[left] - 1
+            pending = add_task(tasks, pending, begin, stop, between)
+        match = left
+    shift = sources.base[n] - sources.start[n]
+    write(splice, a, replaced, sources.number[n], matches.place[match] + shift, last + 1 + shift)
+    return pending
+
+
+@njit(cache=True, nogil=True)
+def add_task(tasks: NDArray[np.int32], pending: int, a: int, b: int, replaced: int) -> int:
+    """Puts a stretch that is to be derived on top; returns how many there are."""
+    tasks[pending, 0], tasks[pending, 1], tasks[pending, 2] = a, b, replaced
+    return pending + 1
+
+
+@njit(cache=True, nogil=True)
+def write(splice: NDArray[np.int32], a: int, replaced: int, number: int, begin: int, end: int) -> None:
+    """One splice. All text left of `a` is finished by then, so it is also the place on the canvas."""
+    splice[0], splice[1], splice[2], splice[3], splice[4] = a, a + replaced, number, begin, end

@@ -1,0 +1,144 @@
+"""What the oracle is measured on: encoded targets with their tables and neighbours, real or made."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textsplice.corpus import Table, read_corpus
+from textsplice.neighbors.store import Store, typicality
+from textsplice.oracle import Derivations, derive_corpus
+from textsplice.ragged import Ragged
+from textsplice.text import BEGIN, END, MASK_ID, Vocabulary, linearize, mask, tokenize
+
+
+@dataclass(frozen=True, slots=True)
+class Cases:
+    """The arguments of `derive_corpus`, and the size of the vocabulary."""
+
+    targets: Ragged
+    table_tokens: Ragged
+    table_segments: Ragged
+    table_of: NDArray[np.int32]
+    store_tokens: Ragged
+    neighbors: NDArray[np.int32]
+    words: int
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    def derive(self, threads: int = 1) -> Derivations:
+        """What the oracle makes of all of them."""
+        return derive_corpus(
+            self.targets,
+            table_tokens=self.table_tokens,
+            table_segments=self.table_segments,
+            table_of=self.table_of,
+            store_tokens=self.store_tokens,
+            neighbors=self.neighbors,
+            mask_id=MASK_ID,
+            threads=threads,
+        )
+
+    def head(self, count: int) -> Cases:
+        """The first ones."""
+        return self.pick(np.arange(min(count, len(self))))
+
+    def pick(self, examples: NDArray[np.int64]) -> Cases:
+        """Some of them."""
+        return Cases(
+            Ragged.from_rows([self.targets[i] for i in examples]),
+            self.table_tokens,
+            self.table_segments,
+            self.table_of[examples],
+            self.store_tokens,
+            self.neighbors[examples],
+            self.words,
+        )
+
+    def sources(self, example: int) -> list[list[int]]:
+        """What splices number: the linearised table, the neighbours, the vocabulary's words."""
+        rows = self.neighbors[example]
+        return [
+            self.table_tokens[self.table_of[example]].tolist(),
+            *(self.store_tokens[row].tolist() for row in rows[rows >= 0]),
+            *([word] for word in range(self.words)),
+        ]
+
+    def texts(self, example: int) -> tuple[list[int], list[list[int]]]:
+        """The target and the texts it is parsed with: values, neighbours, words nobody has; no masks."""
+        target = self.targets[example].tolist()
+        tokens = self.table_tokens[self.table_of[example]]
+        segments = self.table_segments[self.table_of[example]]
+        values = [tokens[segments == segment].tolist() for segment in range(segments.max(initial=-1) + 1)]
+        rows = self.neighbors[example]
+        texts = values + [self.store_tokens[row].tolist() for row in rows[rows >= 0]]
+        texts = [[-1 if token == MASK_ID else token for token in text] for text in texts]
+        known = {token for text in texts for token in text}
+        return target, texts + [[token] for token in dict.fromkeys(target) if token not in known]
+
+
+def e2e_folder() -> Path | None:
+    """Where the real E2E is, if it is here: `$TEXTSPLICE_DATA/e2e` or `../shared/data/e2e`."""
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("TEXTSPLICE_DATA", beside)) / "e2e"
+    return folder if folder.is_dir() else None
+
+
+def corpus_cases(source: str, split: str, *, k: int = 20) -> Cases:
+    """A split with the k nearest training texts, masked; of train itself, those of other tables."""
+    train, parsed = _read(source, "train"), _read(source, split)
+    words = Counter(token for part in (train, parsed) for text in part.texts for token in text)
+    words.update(
+        token for part in (train, parsed) for table in part.tables for token in linearize(table).tokens
+    )
+    vocabulary = Vocabulary.build(words, embed_min_count=1)
+
+    values = [linearize(table).value_tokens() for table in train.tables]
+    masked = (mask(text, values[table]) for text, table in zip(train.texts, train.table_of, strict=True))
+    store = Store.build(
+        ids=[str(row) for row in range(len(train.texts))],
+        texts=[""] * len(train.texts),
+        tokens=Ragged.from_rows([vocabulary.encode(text) for text in masked]),
+        table_of=train.table_of,
+        tables=train.tables,
+        typicality=typicality(Ragged.from_rows([vocabulary.encode(text) for text in train.texts])),
+        tokenizer="words",
+        fold=frozenset(),
+    )
+    linearized = [linearize(table) for table in parsed.tables]
+    groups = np.arange(len(parsed.tables), dtype=np.int32) if split == "train" else None
+    rows, _ = store.index.search_many(
+        [store.features(table) for table in parsed.tables], k, exclude_groups=groups
+    )
+    return Cases(
+        targets=Ragged.from_rows([vocabulary.encode(text) for text in parsed.texts]),
+        table_tokens=Ragged.from_rows([vocabulary.encode(table.tokens) for table in linearized]),
+        table_segments=Ragged.from_rows([table.segment_numbers() for table in linearized]),
+        table_of=parsed.table_of,
+        store_tokens=store.tokens,
+        neighbors=rows[parsed.table_of],
+        words=len(vocabulary),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Split:
+    texts: list[list[str]]
+    tables: list[Table]
+    table_of: NDArray[np.int32]
+
+
+def _read(source: str, split: str) -> _Split:
+    number_of: dict[Table, int] = {}
+    texts: list[list[str]] = []
+    table_of: list[int] = []
+    for example in read_corpus(source, split):
+        texts.append([BEGIN, *tokenize(example.text or ""), END])
+        table_of.append(number_of.setdefault(example.table, len(number_of)))
+    return _Split(texts, list(number_of), np.array(table_of, dtype=np.int32))
