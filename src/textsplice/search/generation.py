@@ -14,6 +14,8 @@ from textsplice.text.tokens import BEGIN, END, MASK, Tokenizer, detokenize_with_
 
 FORMAT = "textsplice.generation/1"
 Status = Literal["ok", "unfinished", "abstained"]
+# "most-probable": the policy chose a word by all its occurrences together; the likeliest one is named.
+Attribution = Literal["exact", "most-probable"]
 SourceKind = Literal["table", "neighbor", "vocabulary"]
 
 
@@ -60,6 +62,12 @@ class Sources(Sequence[Sequence[str]]):
         if word is None:
             raise InputError(f"source {index} is neither a neighbour nor a word that was used.")
         return (word,)
+
+    def using(self, splices: Sequence[Splice], words: Sequence[str]) -> Sources:
+        """The same with the words of the vocabulary that a derivation uses, and no others."""
+        first = self.first_word
+        used = sorted({splice.neighbor - first for splice in splices if splice.neighbor >= first})
+        return replace(self, words={number: words[number] for number in used})
 
     def token(self, origin: Origin) -> str:
         """The token at a place of a source."""
@@ -129,6 +137,7 @@ class Generation:
     policy: str
     run: str
     tokenizer: Tokenizer
+    attribution: Attribution = "exact"
     alternatives: tuple[Alternative, ...] = ()
 
     @property
@@ -184,7 +193,7 @@ class Generation:
                 "neighbors": [
                     {"id": n.id, "text": n.text, "tokens": list(n.tokens)} for n in self.sources.neighbors
                 ],
-                "words": {str(id): word for id, word in sorted(self.sources.words.items())},
+                "words": {str(n): word for n, word in sorted(self.sources.words.items())},
             },
             "score": None if self.status == "abstained" else self.score,
             "alternatives": [alternative._asdict() for alternative in self.alternatives],
@@ -192,6 +201,7 @@ class Generation:
             "policy": self.policy,
             "run": self.run,
             "tokenizer": self.tokenizer,
+            "attribution": self.attribution,
         }
 
     @classmethod
@@ -204,7 +214,7 @@ class Generation:
 
 def make_generation(
     *,
-    id: str,
+    id: str,  # noqa: A002 - the name it has in the file
     table: Table,
     sources: Sources,
     splices: Sequence[Splice],
@@ -215,6 +225,7 @@ def make_generation(
     policy: str,
     run: str,
     tokenizer: Tokenizer,
+    attribution: Attribution = "exact",
     alternatives: Sequence[Alternative] = (),
 ) -> Generation:
     """Replays the splices: the only way text is made."""
@@ -222,13 +233,12 @@ def make_generation(
     origins = inner(canvases[-1], sources) if canvases else []
     tokens = tuple(map(sources.token, origins))
     text, spans = detokenize_with_spans(tokens, tokenizer)
-    used = {s.neighbor - sources.first_word for s in splices if s.neighbor >= sources.first_word}
     return Generation(
         id=id,
         table=table,
         text=text,
         tokens=tokens,
-        sources=replace(sources, words={id: sources.words[id] for id in sorted(used)}),
+        sources=sources,
         splices=tuple(splices),
         provenance=tuple(
             Provenance(o.neighbor, o.position, o.step, start, stop)
@@ -241,6 +251,7 @@ def make_generation(
         policy=policy,
         run=run,
         tokenizer=tokenizer,
+        attribution=attribution,
         alternatives=tuple(alternatives),
     )
 

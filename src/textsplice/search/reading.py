@@ -11,6 +11,7 @@ from textsplice.oracle.splice import Splice
 from textsplice.search.generation import (
     FORMAT,
     Alternative,
+    Attribution,
     Generation,
     OfferedNeighbor,
     Provenance,
@@ -26,12 +27,6 @@ def read_generation(data: Mapping[str, object], where: str) -> Generation:
     row = _Row(data, where)
     if data.get("format") != FORMAT:
         raise InputError(f"is of format {data.get('format')!r}; this version reads {FORMAT!r}.", where=where)
-    status = row.text("status")
-    tokenizer = row.text("tokenizer")
-    if status not in get_args(Status):
-        raise InputError(f"status {status!r} is not one of ok, unfinished, abstained.", where=where)
-    if tokenizer not in get_args(Tokenizer):
-        raise InputError(f"tokenizer {tokenizer!r} is not one of words, spaces.", where=where)
     return Generation(
         id=row.text("id"),
         table=Table.of(cast("Mapping[str, str | list[str]]", row.mapping("table"))),
@@ -41,12 +36,13 @@ def read_generation(data: Mapping[str, object], where: str) -> Generation:
         splices=tuple(Splice(*row.numbers(splice, "splices", 5)) for splice in row.items("splices")),
         provenance=tuple(_provenance(place, row) for place in row.items("provenance")),
         score=row.score("score"),
-        status=cast("Status", status),
+        status=cast("Status", row.choice("status", get_args(Status))),
         reason=row.text("reason") if data.get("reason") is not None else None,
         rules=tuple(cast("Mapping[str, object]", rule) for rule in row.items("rules")),
         policy=row.text("policy"),
         run=row.text("run"),
-        tokenizer=cast("Tokenizer", tokenizer),
+        tokenizer=cast("Tokenizer", row.choice("tokenizer", get_args(Tokenizer))),
+        attribution=cast("Attribution", row.choice("attribution", get_args(Attribution))),
         alternatives=tuple(
             Alternative(other.text("text"), other.score("score")) for other in row.rows("alternatives")
         ),
@@ -90,6 +86,12 @@ class _Row:
         value = self.data.get(key)
         if not isinstance(value, str):
             raise self._wrong(key, "text")
+        return value
+
+    def choice(self, key: str, choices: Sequence[str]) -> str:
+        value = self.text(key)
+        if value not in choices:
+            raise self._wrong(key, f"one of {', '.join(choices)}")
         return value
 
     def items(self, key: str) -> Sequence[object]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsplice.errors import InputError
-from textsplice.oracle.splice import Origin
+from textsplice.oracle.splice import Origin, Splice, trace
 from textsplice.search.generation import OfferedNeighbor, SourceKind, Sources
 from textsplice.search.sentences import (
     count_sentences,
@@ -29,11 +29,12 @@ Allowed = NDArray[np.bool_]
 
 
 class Draft(NamedTuple):
-    """A canvas that could be given as a text: its words without begin and end, and their origins."""
+    """A text that could be given: its words without begin and end, their origins, and how it was made."""
 
     tokens: Sequence[str]
     origins: Sequence[Origin]
     sources: Sources
+    derivation: Sequence[Splice]
 
 
 class Rule:
@@ -132,7 +133,12 @@ class KeepSentences(Rule):
         return allowed
 
     def violation(self, draft: Draft) -> str | None:
-        # A matter of the splices, not of the text: `broken_rule` asks `splices` of each of them.
+        before: list[str] = []
+        canvases = trace(draft.derivation, draft.sources)
+        for step, (splice, canvas) in enumerate(zip(draft.derivation, canvases, strict=True)):
+            if splice.stop > latest_stop(before, splice.start):
+                return f"splice {step} replaces a whole sentence"
+            before = list(map(draft.sources.token, canvas))
         return None
 
 
@@ -189,7 +195,7 @@ class RequireFields(Rule):
 
 @dataclass(frozen=True)
 class ForbidWords(Rule):
-    """None of these words or phrases stands in the text, in any case. A phrase's words are split by spaces."""
+    """None of these words or phrases (tokens apart by spaces) stands in the text, in any case."""
 
     words: tuple[str, ...]
     name: ClassVar[str] = "forbid-words"
@@ -202,6 +208,7 @@ class ForbidWords(Rule):
         return self._found(neighbor.tokens) is None
 
     def permits(self, word: str, kind: SourceKind) -> bool:
+        del kind
         return word.casefold() not in self._single()
 
     def violation(self, draft: Draft) -> str | None:

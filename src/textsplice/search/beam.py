@@ -1,0 +1,345 @@
+"""Beam search over splices, for many tables at once.
+
+Each round extends every live canvas of every table by one splice, as the paper does: the top K by the
+first decision (where, which source, its first token), and of what follows from them the top K by the second
+(what is replaced, the span's last token). `Stop` ends a text if it is among the top K of the first decision.
+
+Nothing here depends on which tables share a batch: candidates of different tables never meet, and ties
+go to the earlier hypothesis, the earlier gap, the earlier source. Equal neighbours would give equal scores
+up to the last bits, which do depend on the batch; that is why a problem holds each neighbour once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from textsplice.oracle.splice import Splice
+from textsplice.policy.full import Canvases, CaseStates, FirstScores, FullPolicy
+from textsplice.search.problem import Candidate, Outcome, Problem, breaks, draft, gap
+from textsplice.text.linearize import Segment
+
+INFINITY = float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class BeamSettings:
+    """Each of `starts` start neighbours has a beam of its own; `wanted` finished texts are looked for."""
+
+    beam: int = 5
+    max_splices: int = 16
+    starts: int = 1
+    wanted: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """A canvas of one beam. `origins[t]` is the source, the position and the step of token t."""
+
+    item: int
+    ids: NDArray[np.int32]
+    origins: NDArray[np.int32]
+    splices: tuple[Splice, ...]
+    total: float
+    may_stop: bool = False
+    forced: tuple[Segment, ...] = ()
+
+
+class _First(NamedTuple):
+    """A first decision: the hypothesis's row in the batch, the gap, the key, and the total so far."""
+
+    row: int
+    start: int
+    column: int
+    total: float
+
+
+_EMPTY_IDS = np.zeros(0, dtype=np.int32)
+_EMPTY_ORIGINS = np.zeros((0, 3), dtype=np.int32)
+
+
+def search_splices(
+    policy: FullPolicy,
+    problems: Sequence[Problem],
+    settings: BeamSettings,
+    encodings: Sequence[Sequence[Tensor]] | None = None,
+) -> list[Outcome]:
+    """What the beam finds for each problem; one that gets stuck does not hold up the others."""
+    states = policy.encode_cases([problem.case for problem in problems], encodings)
+    beams = _Beams(policy, problems, settings, states)
+    for _ in range(settings.max_splices):
+        if not beams.live:
+            break
+        beams.advance()
+    beams.close()
+    return beams.outcomes
+
+
+class _Beams:
+    """The state of the search: `starts` items a problem, each with its live hypotheses."""
+
+    def __init__(
+        self,
+        policy: FullPolicy,
+        problems: Sequence[Problem],
+        settings: BeamSettings,
+        states: CaseStates,
+    ) -> None:
+        self.policy = policy
+        self.problems = problems
+        self.settings = settings
+        self.states = states
+        self.outcomes = [Outcome() for _ in problems]
+        self.live = [
+            Hypothesis(item, _EMPTY_IDS, _EMPTY_ORIGINS, (), 0.0)
+            for item in range(len(problems) * settings.starts)
+        ]
+        self.seen: list[set[bytes]] = [set() for _ in self.live]
+        self.closed = [p.closed(k) for p, k in zip(problems, states.keys, strict=True)]
+        self.max_canvas = policy.config.max_positions - 2
+
+    def advance(self) -> None:
+        """One splice more on every live canvas, and Stop where it is among the best."""
+        first = self.policy.first_scores(self.states, self._canvases())
+        picks = self._first_decisions(first)
+        self.live = self._second_decisions(first, picks) if picks else []
+        self._prune()
+
+    def close(self) -> None:
+        """After the last round: Stop is all that is left."""
+        if not self.live:
+            return
+        first = self.policy.first_scores(self.states, self._canvases())
+        for hypothesis, stop in zip(self.live, first.stop.tolist(), strict=True):
+            if hypothesis.may_stop and stop > -INFINITY:
+                self._finish(hypothesis, stop)
+
+    def _case_of(self) -> NDArray[np.int64]:
+        return np.array([h.item // self.settings.starts for h in self.live], dtype=np.int64)
+
+    def _canvases(self) -> Canvases:
+        case_of = self._case_of()
+        lengths = np.array([len(h.ids) for h in self.live], dtype=np.int64)
+        tables = max(len(self.problems[case].case.table) for case in case_of)
+        ids = np.zeros((len(self.live), max(int(lengths.max()), 1)), dtype=np.int32)
+        ages = np.zeros_like(ids)
+        copied = np.zeros((len(self.live), tables), dtype=np.bool_)
+        for row, hypothesis in enumerate(self.live):
+            length = len(hypothesis.ids)
+            ids[row, :length] = hypothesis.ids
+            source, position, step = hypothesis.origins.T
+            ages[row, :length] = len(hypothesis.splices) - step
+            copied[row, position[source == 0]] = True
+        return Canvases(case_of, ids, lengths, ages, copied)
+
+    def _first_decisions(self, first: FirstScores) -> list[list[_First]]:
+        """The top K of each item; Stops among them finish their texts."""
+        scores = self._open(first.log_probs)
+        width, columns = self.settings.beam, scores.shape[2]
+        flat = scores.flatten(1)
+        values, places = torch.topk(flat, min(width, flat.shape[1]), dim=1)
+        stops: list[float] = first.stop.tolist()
+        picks: dict[int, list[_First]] = {}
+        for row, (row_values, row_places) in enumerate(zip(values.tolist(), places.tolist(), strict=True)):
+            hypothesis = self.live[row]
+            picks.setdefault(hypothesis.item, []).extend(
+                _First(row, place // columns, place % columns, hypothesis.total + value)
+                for value, place in zip(row_values, row_places, strict=True)
+                if value > -INFINITY
+            )
+        best = {item: sorted(p, key=_order)[:width] for item, p in picks.items()}
+        for hypothesis, stop in zip(self.live, stops, strict=True):
+            rivals = best[hypothesis.item]
+            total = hypothesis.total + stop
+            if hypothesis.may_stop and sum(rival.total > total for rival in rivals) < width:
+                self._finish(hypothesis, stop)
+        return [p for p in best.values() if p]
+
+    def _open(self, scores: Tensor) -> Tensor:
+        """First scores without what the rules, the start neighbours and missing values rule out."""
+        starts = self.settings.starts
+        rows = [row for row, h in enumerate(self.live) if self._restricted(h)]
+        if not rows:
+            return scores
+        scores = scores.clone()
+        for row in rows:
+            hypothesis = self.live[row]
+            case = hypothesis.item // starts
+            closed = self.closed[case]
+            if closed is not None:
+                scores[row, :, : len(closed)].masked_fill_(torch.from_numpy(closed), -INFINITY)
+            if hypothesis.forced:
+                begins = torch.tensor([segment.start for segment in hypothesis.forced])
+                kept = scores[row][:, begins].clone()
+                scores[row] = -INFINITY
+                scores[row][:, begins] = kept
+            if starts > 1 and not hypothesis.splices:
+                self._keep_start(scores[row, 0], case, hypothesis.item % starts)
+        return scores
+
+    def _restricted(self, hypothesis: Hypothesis) -> bool:
+        return (
+            self.closed[hypothesis.item // self.settings.starts] is not None
+            or bool(hypothesis.forced)
+            or (self.settings.starts > 1 and not hypothesis.splices)
+        )
+
+    def _keep_start(self, scores: Tensor, case: int, rank: int) -> None:
+        """Leaves only the keys of the source whose best key has this rank among the sources."""
+        keys = self.states.keys[case]
+        column_scores = scores[: len(keys)].numpy()
+        order = np.argsort(-column_scores, kind="stable")
+        order = order[column_scores[order] > -INFINITY]
+        sources = list(dict.fromkeys(keys.source[order].tolist()))
+        source = sources[rank] if rank < len(sources) else -1
+        scores[: len(keys)].masked_fill_(torch.from_numpy(keys.source != source), -INFINITY)
+
+    def _second_decisions(self, first: FirstScores, picks: Sequence[Sequence[_First]]) -> list[Hypothesis]:
+        """The top K of each item among all that its first decisions can go on to; a canvas once."""
+        flat = [pick for item in picks for pick in item]
+        scores = self.policy.second_scores(
+            first,
+            np.array([pick.row for pick in flat], dtype=np.int64),
+            np.array([pick.start for pick in flat], dtype=np.int64),
+            np.array([pick.column for pick in flat], dtype=np.int64),
+        )
+        scores = self._restrict_second(scores, flat)
+        spans = scores.shape[2]
+        # Twice the width, since several of them may lead to the same canvas.
+        values, places = torch.topk(scores.flatten(1), min(2 * self.settings.beam, scores[0].numel()), dim=1)
+        totals = (values.double() + torch.tensor([[p.total] for p in flat])).tolist()
+        place_rows: list[list[int]] = places.tolist()
+        live: list[Hypothesis] = []
+        offset = 0
+        for item in picks:
+            ranked = sorted(
+                (-total, rank, column, pick, place)
+                for rank, pick in enumerate(item)
+                for column, (total, place) in enumerate(
+                    zip(totals[offset + rank], place_rows[offset + rank], strict=True)
+                )
+                if total > -INFINITY
+            )
+            offset += len(item)
+            kept = 0
+            for negative, _, _, pick, place in ranked:
+                if kept == self.settings.beam:
+                    break
+                extended = self._extend(pick, place // spans, place % spans + 1, -negative)
+                if extended is not None:
+                    live.append(extended)
+                    kept += 1
+        return live
+
+    def _restrict_second(self, scores: Tensor, picks: Sequence[_First]) -> Tensor:
+        """Second scores without what the rules forbid and what no position is left for."""
+        restricted: Tensor | None = None
+        for row, pick in enumerate(picks):
+            allowed = self._allowed(pick, scores.shape[2])
+            if allowed is None or allowed.all():
+                continue
+            if restricted is None:
+                restricted = scores.clone()
+            rows, columns = allowed.shape
+            block = restricted[row, pick.start : pick.start + rows, :columns]
+            block.masked_fill_(torch.from_numpy(~allowed), -INFINITY)
+        return scores if restricted is None else restricted
+
+    def _allowed(self, pick: _First, spans: int) -> NDArray[np.bool_] | None:
+        """By (stop - start, end - begin - 1), what may follow a first decision; None if all may."""
+        hypothesis = self.live[pick.row]
+        case = hypothesis.item // self.settings.starts
+        problem, closed = self.problems[case], self.closed[case]
+        length = len(hypothesis.ids)
+        if not problem.rules and length + spans <= self.max_canvas:
+            return None
+        rest = self._rest(case, pick)[:spans]
+        sizes = np.arange(1, len(rest) + 1)[None, :]
+        removed = np.arange(length - pick.start + 1)[:, None]
+        allowed = length - removed + sizes <= self.max_canvas
+        if closed is not None:
+            allowed &= ~np.logical_or.accumulate(closed[pick.column : pick.column + len(rest)])
+        if hypothesis.forced:
+            allowed &= np.isin(sizes, [s.stop - s.start for s in hypothesis.forced if s.start == pick.column])
+        for rule in problem.rules:
+            by_rule = rule.splices(problem.spell(hypothesis.ids), pick.start, problem.spell(rest))
+            if by_rule is not None:
+                allowed &= by_rule
+        return allowed
+
+    def _rest(self, case: int, pick: _First) -> NDArray[np.int32]:
+        """The source of a first decision, from its first token on; a word is a source of its own."""
+        keys = self.states.keys[case]
+        part = int(np.searchsorted(keys.offsets, pick.column, side="right"))
+        is_word = pick.column >= keys.offsets[-2]
+        stop = pick.column + 1 if is_word else int(keys.offsets[part])
+        return keys.word[pick.column : stop].astype(np.int32)
+
+    def _extend(self, pick: _First, stop: int, size: int, total: float) -> Hypothesis | None:
+        """The canvas after a splice, unless its beam has had it before."""
+        parent = self.live[pick.row]
+        case = parent.item // self.settings.starts
+        keys = self.states.keys[case]
+        source, begin = int(keys.source[pick.column]), int(keys.begin[pick.column])
+        laid = keys.word[pick.column : pick.column + size].astype(np.int32)
+        ids = np.concatenate((parent.ids[: pick.start], laid, parent.ids[stop:]))
+        canvas = ids.tobytes()
+        if canvas in self.seen[parent.item]:
+            return None
+        self.seen[parent.item].add(canvas)
+        span = np.empty((size, 3), dtype=np.int32)
+        span[:, 0], span[:, 2] = source, len(parent.splices)
+        span[:, 1] = np.arange(begin, begin + size)
+        origins = np.concatenate((parent.origins[: pick.start], span, parent.origins[stop:]))
+        splices = (*parent.splices, Splice(pick.start, stop, source, begin, begin + size))
+        may_stop, forced = self._judge(case, ids, origins, splices, total)
+        return Hypothesis(parent.item, ids, origins, splices, total, may_stop, forced)
+
+    def _judge(
+        self,
+        case: int,
+        ids: NDArray[np.int32],
+        origins: NDArray[np.int32],
+        splices: tuple[Splice, ...],
+        total: float,
+    ) -> tuple[bool, tuple[Segment, ...]]:
+        """Whether a canvas may be given as a text, and the values it lacks if that is all it lacks."""
+        problem, outcome = self.problems[case], self.outcomes[case]
+        score = total / (2 * len(splices))
+        reason = gap(ids)
+        if reason is not None:
+            outcome.hinder(f"{reason} within {len(splices)} splices", rule=False, score=score)
+            return False, ()
+        text = draft(problem, ids, origins, splices)
+        broken = breaks(problem, text)
+        if broken is not None:
+            outcome.hinder(broken, rule=True, score=score)
+            return False, tuple(s for rule in problem.rules for s in rule.missing(text))
+        outcome.could_end(Candidate(splices, tuple(ids[1:-1].tolist()), score))
+        return True, ()
+
+    def _finish(self, hypothesis: Hypothesis, stop: float) -> None:
+        decisions = 2 * len(hypothesis.splices) + 1
+        self.outcomes[hypothesis.item // self.settings.starts].finish(
+            Candidate(
+                hypothesis.splices,
+                tuple(hypothesis.ids[1:-1].tolist()),
+                (hypothesis.total + stop) / decisions,
+            )
+        )
+
+    def _prune(self) -> None:
+        """Drops what can't be among the wanted texts even if all its further decisions were certain."""
+        most = 2 * self.settings.max_splices + 1
+        bars = [outcome.worst_of_best(self.settings.wanted) for outcome in self.outcomes]
+        self.live = [h for h in self.live if h.total / most > bars[h.item // self.settings.starts]]
+
+
+def _order(pick: _First) -> tuple[float, int, int, int]:
+    return (-pick.total, pick.row, pick.start, pick.column)

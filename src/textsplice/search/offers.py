@@ -1,0 +1,53 @@
+"""Neighbours of a table as they are offered for splicing: found in the store, filtered by the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textsplice.corpus.table import Table
+from textsplice.neighbors.store import Store
+from textsplice.search.generation import OfferedNeighbor
+from textsplice.search.rules import Rule
+from textsplice.text.vocabulary import Vocabulary
+
+
+class Offers:
+    """The neighbours of tables under rules; what the rules say of each text of the store is asked once."""
+
+    def __init__(self, store: Store, k: int, vocabulary: Vocabulary) -> None:
+        self.store = store
+        self.k = k
+        self.vocabulary = vocabulary
+        self._rows: dict[int, OfferedNeighbor] = {}
+        self._admitted: dict[tuple[Rule, ...], NDArray[np.bool_]] = {}
+
+    def neighbor(self, row: int) -> OfferedNeighbor:
+        """A row of the store."""
+        found = self._rows.get(row)
+        if found is None:
+            tokens = tuple(self.vocabulary.decode(self.store.tokens[row].tolist()))
+            found = OfferedNeighbor(self.store.ids[row], self.store.texts[row], tokens)
+            self._rows[row] = found
+        return found
+
+    def find(self, table: Table, rules: Sequence[Rule]) -> list[int]:
+        """The rows of the nearest texts the rules admit, best first; equal texts once."""
+        if not len(self.store):
+            return []
+        rows = self.store.search(table, self.k, allow=self._allowed(tuple(rules))).rows.tolist()
+        # Two rows with the same masked text are one source; the nearer one stands for both.
+        return list({self.neighbor(row).tokens: row for row in reversed(rows)}.values())[::-1]
+
+    def _allowed(self, rules: tuple[Rule, ...]) -> NDArray[np.bool_] | None:
+        choosy = tuple(rule for rule in rules if type(rule).admits is not Rule.admits)
+        if not choosy:
+            return None
+        if choosy not in self._admitted:
+            self._admitted[choosy] = np.array(
+                [all(rule.admits(self.neighbor(row)) for rule in choosy) for row in range(len(self.store))],
+                dtype=np.bool_,
+            )
+        return self._admitted[choosy]

@@ -1,0 +1,156 @@
+"""Whether a generation tells the truth: its splices are replayed and everything it says is compared.
+
+What needs no more than the row itself is always checked. With the run it names, the neighbours must also
+stand in the run's store, word for word, and generated words in its vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textsplice.errors import InputError, VerificationError
+from textsplice.neighbors.store import Store
+from textsplice.oracle.splice import Origin, Splice, trace
+from textsplice.search.generation import Generation, OfferedNeighbor, inner, unfit
+from textsplice.search.rules import Draft, broken_rule, rules_from_dicts
+from textsplice.text.linearize import linearize
+from textsplice.text.tokens import BEGIN, END, MASK, detokenize_with_spans, tokenize
+from textsplice.text.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What a run can testify to: its id, the texts it may splice from, the words it may generate."""
+
+    run: str
+    store: Store
+    vocabulary: Vocabulary
+
+
+def verify(generation: Generation, proof: Proof | None = None, *, where: str = "generation") -> None:
+    """`VerificationError` that names the row and the first lie found in it."""
+    lie = find_lie(generation, proof)
+    if lie is not None:
+        raise VerificationError(f"{lie}.", where=f"{where}, row {generation.id!r}")
+
+
+def find_lie(generation: Generation, proof: Proof | None = None) -> str | None:
+    """The first thing a generation says that is not so, as a clause; None if all of it is true."""
+    if generation.status == "abstained":
+        return _abstention(generation)
+    lie = _table(generation) or _neighbors(generation) or (proof and _testimony(generation, proof))
+    if lie:
+        return lie
+    try:
+        canvases = trace(generation.splices, generation.sources)
+    except InputError as error:
+        return error.sentence().removesuffix(".")
+    return (
+        _values(generation)
+        or _text(generation, canvases[-1] if canvases else [])
+        or _rules(generation, canvases[-1])
+    )
+
+
+def _abstention(generation: Generation) -> str | None:
+    if generation.text or generation.tokens or generation.splices or generation.provenance:
+        return "it abstained, yet has a text"
+    return None if generation.reason else "it abstained without a reason"
+
+
+def _table(generation: Generation) -> str | None:
+    if linearize(generation.table, generation.tokenizer) != generation.sources.table:
+        return "source 0 is not its table"
+    return None
+
+
+def _neighbors(generation: Generation) -> str | None:
+    """The tokens of a neighbour are those of its text, or masks."""
+    for neighbor in generation.sources.neighbors:
+        words = (BEGIN, *tokenize(neighbor.text, generation.tokenizer), END)
+        tokens = neighbor.tokens
+        if len(words) != len(tokens):
+            return f"neighbour {neighbor.id!r} has {len(tokens)} tokens, its text {len(words)}"
+        for word, token in zip(words, tokens, strict=True):
+            if token not in (word, MASK):
+                return f"neighbour {neighbor.id!r} has {token!r} where its text has {word!r}"
+    return None
+
+
+def _testimony(generation: Generation, proof: Proof) -> str | None:
+    if generation.run != proof.run:
+        return f"it is of run {generation.run!r}, not of {proof.run!r}"
+    for neighbor in generation.sources.neighbors:
+        lie = _stored(neighbor, proof)
+        if lie:
+            return lie
+    for number, word in generation.sources.words.items():
+        if number >= len(proof.vocabulary) or proof.vocabulary.words[number] != word:
+            return f"word {number} of the vocabulary is not {word!r}"
+    return None
+
+
+def _stored(neighbor: OfferedNeighbor, proof: Proof) -> str | None:
+    row = proof.store.row_of.get(neighbor.id)
+    if row is None:
+        return f"neighbour {neighbor.id!r} is not in the run's store"
+    if proof.store.texts[row] != neighbor.text:
+        return f"neighbour {neighbor.id!r} has another text in the run's store"
+    if tuple(proof.vocabulary.decode(proof.store.tokens[row].tolist())) != neighbor.tokens:
+        return f"neighbour {neighbor.id!r} is masked otherwise in the run's store"
+    return None
+
+
+def _values(generation: Generation) -> str | None:
+    """What is copied from the table lies inside one value."""
+    for step, splice in enumerate(generation.splices):
+        if splice.neighbor == 0 and not _inside_a_value(splice, generation):
+            return f"splice {step} {tuple(splice)} copies more than one value of the table"
+    return None
+
+
+def _inside_a_value(splice: Splice, generation: Generation) -> bool:
+    segments = generation.sources.table.segments
+    return any(s.start <= splice.begin and splice.end <= s.stop for s in segments)
+
+
+def _text(generation: Generation, origins: Sequence[Origin]) -> str | None:
+    sources = generation.sources
+    reason = unfit(list(map(sources.token, origins)), origins, sources)
+    if reason:
+        return reason
+    words = inner(origins, sources)
+    tokens = tuple(map(sources.token, words))
+    if tokens != generation.tokens:
+        place = next(
+            (i for i, (a, b) in enumerate(zip(tokens, generation.tokens, strict=False)) if a != b),
+            min(len(tokens), len(generation.tokens)),
+        )
+        return f"token {place} is {_at(generation.tokens, place)}, its splices make {_at(tokens, place)}"
+    text, spans = detokenize_with_spans(tokens, generation.tokenizer)
+    if text != generation.text:
+        return f"its text is not what its splices make: {text!r}"
+    expected = [(*origin, *span) for origin, span in zip(words, spans, strict=True)]
+    if expected != [tuple(place) for place in generation.provenance]:
+        return "its provenance is not what its splices make"
+    return None
+
+
+def _at(tokens: Sequence[str], place: int) -> str:
+    return repr(tokens[place]) if place < len(tokens) else "missing"
+
+
+def _rules(generation: Generation, origins: Sequence[Origin]) -> str | None:
+    try:
+        rules = rules_from_dicts(generation.rules, generation.id)
+    except InputError as error:
+        return error.sentence().removesuffix(".")
+    for neighbor in generation.sources.neighbors:
+        for rule in rules:
+            if not rule.admits(neighbor):
+                return f"the rule {rule.name} does not admit neighbour {neighbor.id!r}"
+    words = inner(origins, generation.sources)
+    draft = Draft(generation.tokens, words, generation.sources, generation.splices)
+    broken = broken_rule(rules, draft)
+    return f"a rule is broken: {broken}" if broken else None

@@ -1,0 +1,302 @@
+"""`Splicer`: tables in, texts with their proof out."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from textsplice.config import Config, SearchConfig, load_config
+from textsplice.corpus.table import Example, Table
+from textsplice.errors import InputError, StorageError
+from textsplice.neighbors.store import Store
+from textsplice.policy.cases import Case
+from textsplice.progress import bar
+from textsplice.search.choose import choose
+from textsplice.search.generation import (
+    Alternative,
+    Generation,
+    Sources,
+    make_generation,
+)
+from textsplice.search.offers import Offers
+from textsplice.search.problem import Candidate, Outcome, Problem
+from textsplice.search.rules import Rule
+from textsplice.search.swap import swap
+from textsplice.search.verify import Proof
+from textsplice.text.linearize import linearize
+from textsplice.text.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from textsplice.policy.checkpoint import Policy
+    from textsplice.prepare.folder import Prepared
+    from textsplice.search.encodings import Encodings
+
+Record = Table | Example | Mapping[str, str | Sequence[str]]
+
+
+@dataclass(frozen=True)
+class _Task:
+    """One table with the rows of the store that are offered to it."""
+
+    id: str
+    table: Table
+    problem: Problem
+    rows: Sequence[int]
+
+
+class Splicer:
+    """Generates text from tables, with a trained policy or, without one, by swapping values."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        vocabulary: Vocabulary,
+        config: Config,
+        policy: Policy | None,
+        run: str,
+        folder: Path | None = None,
+    ) -> None:
+        self.store = store
+        self.vocabulary = vocabulary
+        self.config = config
+        self.policy = policy
+        self.run = run
+        self.folder = folder
+        self._offers = Offers(store, config.neighbors.k, vocabulary)
+
+    @classmethod
+    def load(cls, run: Path | str) -> Splicer:
+        """Opens a run folder: its weights, its vocabulary, and the texts it splices from."""
+        from textsplice.policy.checkpoint import load_policy
+
+        folder = Path(run)
+        policy = load_policy(folder) if (folder / "run.json").is_file() else None
+        if policy is None:
+            raise StorageError(
+                "is not the folder of a run: it has no run.json.",
+                where=str(folder),
+                remedy="Train one with `textsplice train CONFIG`.",
+            )
+        return cls._open(folder, policy)
+
+    @classmethod
+    def untrained(cls, prepared: Prepared | Path | str) -> Splicer:
+        """The swap baseline over a prepared folder, or over the texts of a run."""
+        if isinstance(prepared, (str, Path)):
+            folder = Path(prepared)
+            if (folder / "run.json").is_file():
+                return cls._open(folder, None)
+            from textsplice.prepare.folder import Prepared
+
+            prepared = Prepared.open(folder)
+        return cls(
+            store=prepared.store,
+            vocabulary=prepared.vocabulary,
+            config=prepared.config,
+            policy=None,
+            run=prepared.key[:12],
+        )
+
+    @classmethod
+    def _open(cls, folder: Path, policy: Policy | None) -> Splicer:
+        return cls(
+            store=Store.load(folder / "store"),
+            vocabulary=Vocabulary.load(folder / "vocab.json"),
+            config=load_config(folder / "config.toml"),
+            policy=policy,
+            run=_run_id(folder),
+            folder=folder,
+        )
+
+    @property
+    def kind(self) -> str:
+        """`full`, `lrt`, `copy`, or `swap` where there is no policy."""
+        return "swap" if self.policy is None else self.config.policy.kind
+
+    @property
+    def proof(self) -> Proof:
+        """What generations of this run can be verified against."""
+        return Proof(self.run, self.store, self.vocabulary)
+
+    @cached_property
+    def encodings(self) -> Encodings:
+        """The encodings of the store's texts, computed when they are first needed."""
+        from textsplice.search.encodings import Encodings
+
+        assert self.policy is not None
+        return Encodings(self.policy, self.store, self.folder)
+
+    def generate(self, table: Record, *, rules: Sequence[Rule] = (), beam: int | None = None) -> Generation:
+        """The text of one table."""
+        return next(self.generate_many([table], rules=rules, beam=beam, progress=False))
+
+    def generate_many(
+        self,
+        tables: Iterable[Record],
+        *,
+        beam: int | None = None,
+        batch_size: int | None = None,
+        progress: bool = True,
+        rules: Sequence[Rule] = (),
+        search: SearchConfig | None = None,
+    ) -> Iterator[Generation]:
+        """The texts of tables, in their order, `batch_size` at a time; `search` overrides the run's settings."""
+        settings = search or self.config.search
+        if beam is not None:
+            settings = replace(settings, beam=beam)
+        if batch_size is not None:
+            settings = replace(settings, batch_size=batch_size)
+        check_settings(settings)
+        total = len(tables) if isinstance(tables, Sequence) else None
+        return self._stream(tables, settings, tuple(rules), total, quiet=not progress)
+
+    def _stream(
+        self,
+        tables: Iterable[Record],
+        settings: SearchConfig,
+        rules: tuple[Rule, ...],
+        total: int | None,
+        *,
+        quiet: bool,
+    ) -> Iterator[Generation]:
+        numbered = enumerate(tables)
+        size = settings.batch_size
+        with bar(total, "generating", quiet=quiet) as progress:
+            while batch := [_example(record, number) for number, record in islice(numbered, size)]:
+                tasks = self._tasks(batch, rules)
+                for task, outcome in zip(tasks, self._search(tasks, settings), strict=True):
+                    yield self._generation(task, outcome, settings)
+                progress.advance(len(batch))
+
+    def _tasks(self, batch: Sequence[Example], rules: tuple[Rule, ...]) -> list[_Task]:
+        """What the search is given: words that only these tables have get numbers for the batch."""
+        linearized = [linearize(example.table, self.store.tokenizer) for example in batch]
+        vocabulary = self.vocabulary.extended(token for each in linearized for token in each.tokens)
+        tasks: list[_Task] = []
+        for example, table in zip(batch, linearized, strict=True):
+            rows = [] if self.kind == "copy" else self._offers.find(example.table, rules)
+            sources = Sources(table, tuple(map(self._offers.neighbor, rows)), {})
+            case = Case(
+                np.array(vocabulary.encode(table.tokens), dtype=np.int32),
+                np.array(table.segment_numbers(), dtype=np.int32),
+                [self.store.tokens[row] for row in rows],
+            )
+            problem = Problem(case, sources, rules, vocabulary.words)
+            tasks.append(_Task(example.id, example.table, problem, rows))
+        return tasks
+
+    def _search(self, tasks: Sequence[_Task], settings: SearchConfig) -> list[Outcome]:
+        """Searches a batch; one that does not fit into memory is halved until it does."""
+        try:
+            return self._search_at_once(tasks, settings)
+        except (MemoryError, RuntimeError) as error:
+            if len(tasks) == 1 or not _is_out_of_memory(error):
+                raise
+        half = len(tasks) // 2
+        warnings.warn(
+            f"out of memory with {len(tasks)} tables at once; going on with {half}.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return [*self._search(tasks[:half], settings), *self._search(tasks[half:], settings)]
+
+    def _search_at_once(self, tasks: Sequence[_Task], settings: SearchConfig) -> list[Outcome]:
+        if self.policy is None:
+            return [self._swap(task) for task in tasks]
+        from textsplice.policy.full import FullPolicy
+        from textsplice.search.beam import BeamSettings, search_splices
+        from textsplice.search.tokens import TokenSettings, search_tokens
+
+        problems = [task.problem for task in tasks]
+        encodings = self.encodings.of([task.rows for task in tasks])
+        by_likelihood = settings.choose == "likelihood" and not settings.slots_first
+        starts = max(settings.start_neighbors, 1)
+        wanted = 1 if by_likelihood else settings.beam * starts
+        if isinstance(self.policy, FullPolicy):
+            splices = BeamSettings(settings.beam, settings.max_splices, starts, wanted)
+            return search_splices(self.policy, problems, splices, encodings)
+        tokens = TokenSettings(settings.beam, wanted=wanted, marginalize=settings.marginalize)
+        return search_tokens(self.policy, problems, tokens, encodings)
+
+    def _swap(self, task: _Task) -> Outcome:
+        tables = [self.store.tables[int(self.store.table_of[row])] for row in task.rows]
+        return swap(task.problem.sources, tables, task.problem.rules, self.store.tokenizer)
+
+    def _generation(self, task: _Task, outcome: Outcome, settings: SearchConfig) -> Generation:
+        problem = task.problem
+        ranked = outcome.ranked()
+        if self.policy is not None:
+            ranked = choose(
+                ranked,
+                problem.sources,
+                problem.words,
+                by=settings.choose,
+                slots_first=settings.slots_first,
+            )
+        best = ranked[0] if ranked else outcome.unfinished
+        summed = settings.marginalize and self.kind in ("lrt", "copy")
+
+        def make(candidate: Candidate) -> Generation:
+            return make_generation(
+                id=task.id,
+                table=task.table,
+                sources=problem.sources.using(candidate.splices, problem.words),
+                splices=candidate.splices,
+                score=candidate.score,
+                status="ok",
+                rules=[rule.to_dict() for rule in problem.rules],
+                policy=self.kind,
+                run=self.run,
+                tokenizer=self.store.tokenizer,
+                attribution="most-probable" if summed else "exact",
+            )
+
+        if best is None:
+            nothing = make(Candidate((), (), float("-inf")))
+            return replace(nothing, status="abstained", reason=outcome.obstacle)
+        if not ranked:
+            reason = f"the policy did not end the text within {len(best.splices)} splices"
+            return replace(make(best), status="unfinished", reason=reason)
+        others = tuple(Alternative(make(c).text, c.score) for c in ranked[1 : settings.beam])
+        return replace(make(best), alternatives=others)
+
+
+def check_settings(settings: SearchConfig) -> None:
+    """`InputError` for settings with which nothing can be found."""
+    for name in ("beam", "max_splices", "batch_size"):
+        if getattr(settings, name) < 1:
+            raise InputError(
+                f"{name} is {getattr(settings, name)}: nothing could be found.",
+                remedy="Use 1 or more.",
+            )
+
+
+def _example(record: Record, number: int) -> Example:
+    if isinstance(record, Example):
+        return record
+    table = record if isinstance(record, Table) else Table.of(record)
+    return Example(str(number), table, None)
+
+
+def _run_id(folder: Path) -> str:
+    try:
+        about = cast("dict[str, object]", json.loads((folder / "run.json").read_text(encoding="utf-8")))
+        return str(about["id"])
+    except (OSError, ValueError, KeyError) as error:
+        raise StorageError(f"can't be read: {error}.", where=str(folder / "run.json")) from error
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    # Torch says so in words only: "DefaultCPUAllocator: can't allocate memory", "CUDA out of memory".
+    return isinstance(error, MemoryError) or any(
+        phrase in str(error) for phrase in ("out of memory", "can't allocate memory")
+    )
