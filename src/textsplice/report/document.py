@@ -127,7 +127,7 @@ def document(generation: Generation, where: str = "derivation") -> Document:
 
 def oracle_document(
     *,
-    example_id: str,
+    id: str,  # noqa: A002 - the name it has in the file
     table: Table,
     neighbors: Sequence[OfferedNeighbor],
     splices: Sequence[Splice],
@@ -137,7 +137,7 @@ def oracle_document(
     """The document of an oracle's derivation, so that what was learned from can be seen too."""
     sources = Sources(linearize(table, tokenizer), tuple(neighbors), words or {})
     generation = make_generation(
-        id=example_id,
+        id=id,
         table=table,
         sources=sources,
         splices=splices,
@@ -147,7 +147,7 @@ def oracle_document(
         run="",
         tokenizer=tokenizer,
     )
-    return document(generation, example_id)
+    return document(generation, id)
 
 
 def _replayed(generation: Generation, where: str) -> Generation:

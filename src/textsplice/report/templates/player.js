@@ -121,6 +121,11 @@
     return nodes;
   }
 
+  // A step in words, with masked words as boxes.
+  function sentence(text) {
+    return text.split("▁▁").flatMap((part, n) => (n ? [make("span", { class: "mask" }, "▁▁"), part] : [part]));
+  }
+
   function sourceWords(source) {
     const { tokens, spaces } = shown.sources[source];
     const nodes = [];
@@ -137,17 +142,7 @@
   function tell(place, element) {
     untell();
     element.classList.add("lit");
-    const { tokens, spaces, id } = shown.sources[place.source];
-    const quote = make("q", {});
-    tokens.forEach((token, position) => {
-      if (hidden(token)) return;
-      if (quote.childNodes.length && spaces[position] === "1") quote.append(" ");
-      const text = token === MASK ? "▁▁" : written(token);
-      quote.append(position === place.position ? make("mark", {}, text) : text);
-    });
-    parts.about.replaceChildren(
-      make("b", {}, `Step ${place.step + 1}`), ` took this from ${label(place)}${id ? ` (${id})` : ""}: `, quote,
-    );
+    parts.about.replaceChildren(...inContext(place, place.position, place.position + 1));
     const spot = home.querySelector(`[data-place="${place.source}:${place.position}"]`);
     if (spot) {
       spot.classList.add("lit");
@@ -157,8 +152,28 @@
 
   function untell() {
     for (const lit of home.querySelectorAll(".lit")) lit.classList.remove("lit");
-    parts.about.textContent = "Point at a word, or reach it with Tab, to see where it comes from.";
+    const step = shown.steps[at - 1];
+    if (step) {
+      const [, , source, begin, end] = step.splice;
+      parts.about.replaceChildren(...inContext({ source, position: begin, step: at - 1 }, begin, end));
+    } else parts.about.textContent = "Point at a word, or reach it with Tab, to see where it comes from.";
     threadOfStep();
+  }
+
+  // `Step 2, from neighbour 1 (id): “… the words around it …”`, with the span marked.
+  function inContext(place, begin, end) {
+    const { tokens, spaces, id } = shown.sources[place.source];
+    const quote = make("q", { dir: "auto" });
+    let mark = null;
+    tokens.forEach((token, position) => {
+      if (hidden(token)) return;
+      const inside = position >= begin && position < end;
+      const space = quote.childNodes.length && spaces[position] === "1" ? " " : "";
+      if (inside && !mark) quote.append(space, (mark = make("mark", {})));
+      else (inside ? mark : quote).append(space);
+      (inside ? mark : quote).append(token === MASK ? make("span", { class: "mask" }, "▁▁") : written(token));
+    });
+    return [make("b", {}, `Step ${place.step + 1}`), `, from ${label(place)}${id ? ` (${id})` : ""}: `, quote];
   }
 
   // The colored line of the paper's figure, from the span that was copied to where it was laid.
@@ -195,7 +210,7 @@
   function say(step) {
     if (step === 0) return ["The canvas is empty."];
     if (step > shown.steps.length) return [make("b", {}, "Finished"), ` after ${shown.steps.length} splice${shown.steps.length === 1 ? "" : "s"}.`];
-    return [make("b", {}, `Step ${step} of ${shown.steps.length}`), ` ${shown.steps[step - 1].sentence}.`];
+    return [make("b", {}, `Step ${step} of ${shown.steps.length}`), " ", ...sentence(shown.steps[step - 1].sentence), "."];
   }
 
   function go(step) {
@@ -261,6 +276,7 @@
     parts.cells.replaceChildren(...shown.cells.map(cellRow));
     parts.sources.replaceChildren(...sourceCards());
     parts.steps.replaceChildren(...shown.steps.map(stepItem));
+    parts.final.replaceChildren(...finished(false));
     parts.stepsCard.hidden = !shown.steps.length;
     go(shown.steps.length + 1);
     for (const button of home.querySelectorAll(".examples button")) {
@@ -323,7 +339,7 @@
   function stepItem(step, n) {
     const kind = kindOf(step.splice[2]);
     return make("li", {},
-      make("button", { type: "button", onclick: () => go(n + 1) }, make("span", { class: `number ${kind}` }, String(n + 1)), make("span", {}, step.sentence)),
+      make("button", { type: "button", onclick: () => go(n + 1) }, make("span", { class: `number ${kind}` }, String(n + 1)), make("span", {}, ...sentence(step.sentence))),
       make("p", { class: "canvas", dir: "auto" }, ...canvas(n + 1, false)));
   }
 
@@ -382,7 +398,8 @@
     parts.cells = make("tbody", {});
     parts.sources = make("div", {});
     parts.steps = make("ol", { class: "steps" });
-    parts.stepsCard = make("section", { class: "card list", "aria-label": "Steps in words" }, make("h3", {}, "Steps"), parts.steps);
+    parts.final = make("p", { class: "canvas done final", dir: "auto" }); // on paper only
+    parts.stepsCard = make("section", { class: "card list", "aria-label": "Steps in words" }, make("h3", {}, "Steps"), parts.steps, parts.final);
     const keys = make("p", { class: "keys" }, make("kbd", {}, "←"), " ", make("kbd", {}, "→"), " step   ", make("kbd", {}, "Home"), " ", make("kbd", {}, "End"), " first and last");
     parts.board = make("div", { class: "board" },
       make("section", { class: "card stage", "aria-label": "Canvas and its steps" }, parts.facts, controls, parts.said, parts.canvas, parts.about, keys),
