@@ -1,0 +1,72 @@
+"""`textsplice train`: from a prepared folder to a run folder."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+EPILOG = """Examples:
+
+textsplice train configs/bundled.toml
+
+textsplice train configs/e2e.toml --max-minutes 60 --set training.learning_rate=5e-4
+
+textsplice train configs/e2e.toml --resume
+
+torchrun --nproc-per-node 2 -m textsplice train configs/e2e.toml
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("train", epilog=EPILOG)(train_command)
+
+
+def train_command(
+    config: Annotated[Path, typer.Argument(help="The experiment's TOML file.")],
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the last checkpoint, if there is one.")
+    ] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Throw away the run that is in the folder.")] = False,
+    max_minutes: Annotated[
+        float | None,
+        typer.Option(help="End after this many minutes of training in all.", min=0.0),
+    ] = None,
+    values: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Change a setting; repeatable."),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No bar, no summary.")] = False,
+) -> None:
+    """Train a policy; Ctrl-C finishes the step, saves, and can be taken up with --resume."""
+    from textsplice.config import load_config
+    from textsplice.training import train
+    from textsplice.training.processes import is_first
+
+    limits = [] if max_minutes is None else [f"training.max_minutes={max_minutes}"]
+    settings = load_config(config).with_values([*(values or []), *limits])
+    result = train(settings, resume=resume, fresh=fresh, quiet=quiet, command=sys.argv)
+    if quiet or not is_first():
+        return
+    best = (
+        "not validated yet"
+        if result.best_loss is None
+        else f"best validation loss {result.best_loss:.3f} at step {result.best_step}"
+    )
+    typer.echo(
+        f"{result.run}: {result.step} steps in {result.elapsed / 60:.1f} minutes "
+        f"(ended by {result.ending}), {best}.",
+        err=True,
+    )
+    if result.ending == "interrupted":
+        typer.echo(f"Go on with: {_resume_command(sys.argv)}", err=True)
+
+
+def _resume_command(arguments: list[str]) -> str:
+    import shlex
+
+    kept = [word for word in arguments[1:] if word not in ("--resume", "--fresh")]
+    return shlex.join(["textsplice", *kept, "--resume"])

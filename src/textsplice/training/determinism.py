@@ -1,0 +1,34 @@
+"""The same weights every time: seeds that are a function of the step, and no operation that races."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import numpy as np
+import torch
+import torch.utils.deterministic
+
+
+@contextmanager
+def deterministic(threads: int) -> Generator[None]:
+    """Torch with this number of threads and only operations whose result does not depend on timing."""
+    before = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    filled = torch.utils.deterministic.fill_uninitialized_memory  # pyright: ignore[reportAttributeAccessIssue]
+    torch.set_num_threads(threads)
+    torch.use_deterministic_algorithms(True)
+    # Filling fresh memory would only matter to code that reads what it has not written.
+    torch.utils.deterministic.fill_uninitialized_memory = False  # pyright: ignore[reportAttributeAccessIssue]
+    try:
+        with torch.random.fork_rng(devices=[]):
+            yield
+    finally:
+        torch.set_num_threads(before[0])
+        torch.use_deterministic_algorithms(before[1])
+        torch.utils.deterministic.fill_uninitialized_memory = filled  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def seed_step(seed: int, step: int, rank: int) -> None:
+    """Dropout's randomness as a function of the step alone: nothing to save, nothing to lose."""
+    mixed = np.random.SeedSequence([seed, step, rank]).generate_state(1, np.uint64)
+    torch.manual_seed(int(mixed[0] >> np.uint64(1)))

@@ -1,0 +1,60 @@
+"""The references of a split, as the batches that one process works on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textsplice.config import TrainingConfig
+from textsplice.errors import TrainingError
+from textsplice.policy import Batch, PolicyConfig, collate
+from textsplice.prepare.folder import Prepared, PreparedSplit
+from textsplice.ragged import Ragged
+from textsplice.training.order import Order, Rows, cases_of, pack, references, share
+from textsplice.training.processes import Processes
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """A split, and how rows of it become tensors."""
+
+    split: PreparedSplit
+    texts: Ragged
+    policy: PolicyConfig
+    cases: NDArray[np.int64]
+    # Actions a reference: what processes share equally.
+    weights: NDArray[np.int64]
+    processes: Processes
+
+    @classmethod
+    def of(cls, prepared: Prepared, split: str, policy: PolicyConfig, processes: Processes) -> Examples:
+        """The examples of one split."""
+        rows = prepared.split(split)
+        weights = np.diff(rows.splice_offsets) + 1
+        return cls(rows, prepared.store.tokens, policy, cases_of(rows), weights, processes)
+
+    def batches(self, rows: Rows, micro_sequences: int) -> Iterator[Batch]:
+        """This process's share of `rows`, about `micro_sequences` references at a time."""
+        mine = share(rows, self.weights, self.processes.rank, self.processes.world)
+        for part in pack(mine, self.cases, micro_sequences):
+            yield collate(self.policy, self.split, self.texts, part)
+
+    def order(self, training: TrainingConfig) -> Order:
+        """The updates to train on."""
+        rows = references(self.split, training.max_cost)
+        if not len(rows):
+            cheap = f" of at most max_cost = {training.max_cost} splices" if training.max_cost else ""
+            raise TrainingError(
+                f"there are no references{cheap} to train on.", where=f"split {self.split.name!r}"
+            )
+        return Order(rows, self.cases, training.batch_sequences, training.seed)
+
+    def sample(self, sequences: int) -> Rows:
+        """About `sequences` references (0: all), whole cases, the same ones for every run."""
+        rows = references(self.split)
+        if not sequences or len(rows) <= sequences:
+            return rows
+        return Order(rows, self.cases, sequences, seed=0).epoch(0)[0]

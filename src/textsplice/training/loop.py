@@ -1,0 +1,288 @@
+"""The loop: updates, validations, checkpoints, and all the ways in which it ends."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple, NoReturn
+
+import torch
+
+from textsplice.config import Config
+from textsplice.errors import TrainingError
+from textsplice.policy import Batch, Policy, save_policy
+from textsplice.prepare.folder import Prepared
+from textsplice.training.checkpoint import (
+    State,
+    find_checkpoint,
+    hand_out_checkpoint,
+    load_checkpoint,
+    read_state,
+    save_checkpoint,
+)
+from textsplice.training.determinism import deterministic, seed_step
+from textsplice.training.examples import Examples
+from textsplice.training.feed import prefetch
+from textsplice.training.interrupt import stop_wish
+from textsplice.training.memory import is_out_of_memory
+from textsplice.training.monitor import Monitor
+from textsplice.training.optimizer import clip_, flat_gradients, new_optimizer
+from textsplice.training.order import Place, Rows
+from textsplice.training.processes import Processes
+from textsplice.training.run_folder import RunFolder
+from textsplice.training.schedule import last_step, learning_rate
+from textsplice.training.tally import Tally
+
+Ending = Literal["steps", "epochs", "minutes", "patience", "interrupted"]
+
+# However long an update takes, a killed run loses no more than this.
+CHECKPOINT_SECONDS = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingResult:
+    """How a training ended."""
+
+    run: str
+    ending: Ending
+    step: int
+    epoch: int
+    best_loss: float | None
+    best_step: int
+    elapsed: float
+
+
+class Update(NamedTuple):
+    """The references of one step, made into tensors ahead of time."""
+
+    examples: Examples
+    following: Place
+    rows: Rows
+    micro_sequences: int
+    batches: list[Batch]
+
+
+class Trainer:
+    """One process's part of a training: the policy, its optimizer, and `state`, which says where it is."""
+
+    def __init__(
+        self,
+        config: Config,
+        prepared: Prepared,
+        policy: Policy,
+        run_folder: RunFolder,
+        processes: Processes,
+    ) -> None:
+        self.training = config.training
+        self.policy = policy
+        self.run_folder = run_folder
+        self.processes = processes
+        self.train = Examples.of(prepared, "train", policy.config, processes)
+        self.order = self.train.order(self.training)
+        self.dev = Examples.of(prepared, "dev", policy.config, processes)
+        self.dev_rows = self.dev.sample(self.training.validate_sequences)
+        self.gradients = flat_gradients(policy)
+        self.optimizer = new_optimizer(policy, self.training)
+        self.state = self._first_state()
+        self.validated_step = -1
+        self.saved_at = self.state.elapsed
+        self.begun = time.perf_counter() - self.state.elapsed
+
+    def run(self, *, quiet: bool = False) -> TrainingResult:
+        """Trains until an end is reached, and leaves a checkpoint there."""
+        epoch_updates = len(self.order.epoch(0))
+        with (
+            deterministic(self.training.threads),
+            stop_wish() as asked,
+            prefetch(self._updates()) as updates,
+            Monitor(self.training, self.run_folder, self.processes, epoch_updates).shown(
+                self.state, quiet=quiet
+            ) as self.monitor,
+        ):
+            ending = self._ending()
+            while ending is None:
+                interrupted = self._update(next(updates), asked)
+                if self._validation_is_due():
+                    self._validate()
+                ending = "interrupted" if interrupted else self._ending()
+                if ending or self._checkpoint_is_due():
+                    self._save_last()
+            # What the state does not hold can't make a run that goes on differ from one straight through.
+            best = self.state if ending == "interrupted" else self._validated_once_more()
+        return TrainingResult(
+            run=str(self.run_folder.path),
+            ending=ending,
+            step=self.state.step,
+            epoch=self.state.place.epoch,
+            best_loss=best.best_loss,
+            best_step=best.best_step,
+            elapsed=self.state.elapsed,
+        )
+
+    def _first_state(self) -> State:
+        state = State(micro_sequences=self.training.micro_sequences)
+        checkpoint = find_checkpoint(self.run_folder.last) if self.processes.writes else None
+        if checkpoint:
+            state = load_checkpoint(checkpoint, self.policy, self.optimizer)
+        return hand_out_checkpoint(state, self.policy, self.optimizer, self.processes)
+
+    def _ending(self) -> Ending | None:
+        training, state = self.training, self.state
+        if (stop := last_step(training)) and state.step >= stop:
+            return "steps"
+        if training.epochs and state.place.epoch >= training.epochs:
+            return "epochs"
+        if training.max_minutes and state.elapsed >= 60.0 * training.max_minutes:
+            return "minutes"
+        if training.patience and state.stale_validations >= training.patience:
+            return "patience"
+        return None
+
+    # One step
+
+    def _updates(self) -> Iterator[Update]:
+        """All updates from the state's place on, made into tensors; runs in the prefetching thread."""
+        for following, rows in self.order.updates(self.state.place):
+            micro = self.state.micro_sequences
+            yield Update(self.train, following, rows, micro, list(self.train.batches(rows, micro)))
+
+    def _update(self, update: Update, asked: Callable[[], bool]) -> bool:
+        """Moves the weights and the state by one step; returns whether a process was asked to stop."""
+        begun = time.perf_counter()
+        step = self.state.step + 1
+        part = self._in_memory(update, self._add_gradients)
+        # All processes must agree on the time, which is the first one's, and on whether to stop.
+        clock = time.perf_counter() - self.begun if self.processes.writes else 0.0
+        sums = torch.cat([part.tensor(), torch.tensor([clock, asked()], dtype=torch.float64)])
+        self.processes.add_up(sums)
+        self.processes.add_up(self.gradients)
+        tally = Tally.from_tensor(sums[:-2])
+        norm = clip_(self.gradients, self.training.clip)
+        if not math.isfinite(tally.loss + norm):
+            self._give_up(f"the loss is not a number at step {step}.")
+        rate = learning_rate(self.training, step)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        self.optimizer.step()
+        self.state = replace(
+            self.state,
+            step=step,
+            place=update.following,
+            elapsed=float(sums[-2]),
+            seconds=self.state.seconds + time.perf_counter() - begun,
+            tally=self.state.tally + tally,
+        )
+        self.monitor.show(self.state, tally)
+        if step % self.training.log_every == 0:
+            self.monitor.log(self.state, rate, norm)
+            self.state = replace(self.state, seconds=0.0, tally=Tally())
+        return bool(sums[-1])
+
+    def _add_gradients(self, update: Update, batches: Iterable[Batch]) -> Tally:
+        """The gradient of the mean loss of all the update's references, of which `batches` are a share."""
+        seed_step(self.training.seed, self.state.step + 1, self.processes.rank)
+        self.policy.train()
+        self.gradients.zero_()
+        tally = Tally()
+        for batch in batches:
+            output = self.policy(batch)
+            ((output.first_loss + output.second_loss) / len(update.rows)).backward()
+            tally += Tally.of(output)
+        return tally
+
+    def _in_memory(self, update: Update, work: Callable[[Update, Iterable[Batch]], Tally]) -> Tally:
+        """Does the work; where memory runs out, again from its start with half as much at a time."""
+        while True:
+            micro = self.state.micro_sequences
+            made_before = update.micro_sequences > micro
+            batches = update.examples.batches(update.rows, micro) if made_before else update.batches
+            try:
+                return work(update, batches)
+            except (MemoryError, RuntimeError) as error:
+                if not is_out_of_memory(error):
+                    raise
+                if micro == 1:
+                    self._give_up("out of memory with one reference at a time.", error)
+            self.state = replace(self.state, micro_sequences=micro // 2)
+            self.monitor.note(
+                self.state.step,
+                f"out of memory at step {self.state.step + 1}: from here on {micro // 2} references "
+                f"at a time instead of {micro}; updates are of the same references as before",
+            )
+
+    def _give_up(self, what: str, cause: BaseException | None = None) -> NoReturn:
+        checkpoint = find_checkpoint(self.run_folder.last)
+        good = (
+            f"The last good checkpoint is {checkpoint} (step {read_state(checkpoint).step})."
+            if checkpoint
+            else "There is no checkpoint yet."
+        )
+        raise TrainingError(what, where=str(self.run_folder.path), remedy=good) from cause
+
+    # Validations and checkpoints
+
+    def _validation_is_due(self) -> bool:
+        if not len(self.dev_rows):
+            return False
+        every = self.training.validate_every
+        return self.state.step % every == 0 if every else self.state.place.done == 0
+
+    def _validate(self) -> None:
+        """A validation that counts: the best weights are kept, and too many in vain end the run."""
+        loss = self._validation_loss()
+        if self.state.best_loss is None or loss < self.state.best_loss:
+            self.state = replace(self.state, best_loss=loss, best_step=self.state.step, stale_validations=0)
+            self._save_best(self.state)
+        else:
+            stale = self.state.stale_validations + 1
+            self.state = replace(self.state, stale_validations=stale)
+
+    def _validated_once_more(self) -> State:
+        """The state with the last weights as the best, if that is what they are."""
+        if not len(self.dev_rows) or self.validated_step == self.state.step:
+            return self.state
+        loss = self._validation_loss()
+        if self.state.best_loss is not None and loss >= self.state.best_loss:
+            return self.state
+        best = replace(self.state, best_loss=loss, best_step=self.state.step)
+        self._save_best(best)
+        return best
+
+    def _validation_loss(self) -> float:
+        """Mean negative log-likelihood of a validation reference."""
+        begun = time.perf_counter()
+        every_row = Update(self.dev, self.state.place, self.dev_rows, sys.maxsize, [])
+        sums = self._in_memory(every_row, self._evaluate).tensor()
+        self.processes.add_up(sums)
+        tally = Tally.from_tensor(sums)
+        if not math.isfinite(tally.loss):
+            self._give_up(f"the validation loss is not a number at step {self.state.step}.")
+        self.validated_step = self.state.step
+        self.monitor.log_validation(self.state, tally, time.perf_counter() - begun)
+        return tally.loss
+
+    def _evaluate(self, update: Update, batches: Iterable[Batch]) -> Tally:
+        del update
+        self.policy.eval()
+        with torch.no_grad():
+            return sum((Tally.of(self.policy(batch)) for batch in batches), Tally())
+
+    def _checkpoint_is_due(self) -> bool:
+        every = self.training.checkpoint_every
+        late = self.state.elapsed - self.saved_at > CHECKPOINT_SECONDS
+        return late or bool(every and self.state.step % every == 0)
+
+    def _save_last(self) -> None:
+        self.saved_at = self.state.elapsed
+        if self.processes.writes:
+            save_checkpoint(self.run_folder.last, self.policy, self.optimizer, self.state)
+            if self.state.best_loss is None:  # so that a run can be used before its first validation
+                save_policy(self.policy, self.run_folder.path)
+
+    def _save_best(self, state: State) -> None:
+        if self.processes.writes:
+            save_checkpoint(self.run_folder.best, self.policy, self.optimizer, state)
+            save_policy(self.policy, self.run_folder.path)

@@ -1,0 +1,46 @@
+"""AdamW over gradients that lie in one piece of memory."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from textsplice.config import TrainingConfig
+
+
+def new_optimizer(policy: nn.Module, training: TrainingConfig) -> torch.optim.AdamW:
+    """AdamW with the configuration's constants; the rate is set anew before every step."""
+    first, second = training.betas
+    return torch.optim.AdamW(
+        policy.parameters(),
+        lr=training.learning_rate,
+        betas=(first, second),
+        eps=training.epsilon,
+        weight_decay=training.weight_decay,
+        fused=True,
+    )
+
+
+def flat_gradients(policy: nn.Module) -> Tensor:
+    """All gradients as one tensor, of which each parameter's is a view.
+
+    Adding them up over processes, clipping and clearing is then one operation each, and a parameter that
+    a batch does not use has a gradient of 0 rather than none, whichever process the batch went to.
+    """
+    parameters = list(policy.parameters())
+    flat = torch.zeros(sum(parameter.numel() for parameter in parameters))
+    offset = 0
+    for parameter in parameters:
+        parameter.grad = flat[offset : offset + parameter.numel()].view_as(parameter)
+        offset += parameter.numel()
+    return flat
+
+
+def clip_(gradients: Tensor, limit: float) -> float:
+    """Shortens the gradient to `limit` (0: never) and returns how long it was."""
+    norm = float(torch.linalg.vector_norm(gradients))
+    if limit and math.isfinite(norm) and norm > limit:
+        gradients.mul_(limit / norm)
+    return norm

@@ -1,0 +1,75 @@
+"""One training in several processes: the same code under our own launcher and under `torchrun`.
+
+Each process works on its share of every update; gradients are added up over gloo before the step, so all
+of them hold the same weights at any time and only the first one writes files.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Processes:
+    """Which of how many processes this one is."""
+
+    rank: int = 0
+    world: int = 1
+
+    @property
+    def writes(self) -> bool:
+        """Whether this process writes the run's files and talks to the person."""
+        return self.rank == 0
+
+    def add_up(self, tensor: Tensor) -> None:
+        """Replaces the tensor by its sum over all processes."""
+        if self.world > 1:
+            dist.all_reduce(tensor)
+
+    def hand_out(self, tensor: Tensor) -> None:
+        """Replaces the tensor by the first process's."""
+        if self.world > 1:
+            dist.broadcast(tensor, src=0)
+
+    def hand_out_text(self, text: str) -> str:
+        """The first process's text."""
+        if self.world == 1:
+            return text
+        data = text.encode("utf-8")
+        length = torch.tensor([len(data)])
+        self.hand_out(length)
+        content = torch.zeros(int(length), dtype=torch.uint8)
+        if self.writes:
+            content.copy_(torch.frombuffer(bytearray(data), dtype=torch.uint8))
+        self.hand_out(content)
+        return bytes(content.tolist()).decode("utf-8")
+
+
+def is_worker() -> bool:
+    """Whether `torchrun` or our launcher started this process as one of several."""
+    return "RANK" in os.environ and "WORLD_SIZE" in os.environ
+
+
+def is_first() -> bool:
+    """Whether this process is the one that talks to the person."""
+    return os.environ.get("RANK", "0") == "0"
+
+
+@contextmanager
+def joined() -> Generator[Processes]:
+    """The processes this one belongs to, from the environment that launchers set."""
+    if not is_worker() or int(os.environ["WORLD_SIZE"]) == 1:
+        yield Processes()
+        return
+    dist.init_process_group("gloo")
+    try:
+        yield Processes(dist.get_rank(), dist.get_world_size())
+    finally:
+        dist.destroy_process_group()

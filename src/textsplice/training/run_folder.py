@@ -1,0 +1,200 @@
+"""The folder of a run: complete, so that it can be copied, repeated, and taken up by another person.
+
+config.toml       the exact configuration        config.json, model.safetensors  the best weights
+vocab.json        words and numbers              train.jsonl                     the journal
+store/            the texts to splice from       checkpoints/last, /best         to go on from
+run.json          what made it
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import platform
+import shutil
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import torch
+
+import textsplice
+from textsplice.config import Config, load_config, to_toml
+from textsplice.errors import StorageError, TrainingError
+from textsplice.files import atomic_write_text, storage_error
+from textsplice.prepare.folder import Prepared
+from textsplice.training.checkpoint import find_checkpoint, read_state
+
+# When a run ends, how often it is looked at and where it runs: none of it changes what an update does.
+MAY_DIFFER = frozenset(
+    {
+        "checkpoint_every",
+        "epochs",
+        "log_every",
+        "max_minutes",
+        "max_steps",
+        "patience",
+        "processes",
+        "tensorboard",
+        "threads",
+        "validate_every",
+    }
+)
+MADE_BY_TRAINING = ("checkpoints", "tensorboard", "train.jsonl", "model.safetensors", "config.json")
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """Where the parts of a run are."""
+
+    path: Path
+
+    @property
+    def journal(self) -> Path:
+        """One line a log point."""
+        return self.path / "train.jsonl"
+
+    @property
+    def last(self) -> Path:
+        """The checkpoint that `--resume` goes on from."""
+        return self.path / "checkpoints" / "last"
+
+    @property
+    def best(self) -> Path:
+        """The checkpoint with the least validation loss."""
+        return self.path / "checkpoints" / "best"
+
+    @property
+    def tensorboard(self) -> Path:
+        """TensorBoard's event files, where they are wanted."""
+        return self.path / "tensorboard"
+
+    @property
+    def about(self) -> Path:
+        """What made the run; written last, so a folder that has it is complete."""
+        return self.path / "run.json"
+
+
+def open_run(
+    config: Config, prepared: Prepared, *, resume: bool, fresh: bool, command: Sequence[str]
+) -> RunFolder:
+    """Makes the run's folder or takes up the one that is there; refuses one of another configuration."""
+    run = RunFolder(Path(config.output.run))
+    checkpoint = find_checkpoint(run.last)
+    if checkpoint is not None and not (resume or fresh):
+        raise TrainingError(
+            f"there is a run here already, at step {read_state(checkpoint).step}.",
+            where=str(run.path),
+            remedy="Go on with --resume, or throw it away with --fresh.",
+        )
+    if resume and run.about.is_file():
+        _check_same(run, config, prepared)
+    try:
+        run.path.mkdir(parents=True, exist_ok=True)
+        if not resume:
+            _remove(run, (run.about.name, *MADE_BY_TRAINING))
+        if not run.about.is_file():
+            _remove(run, ("store",))
+            shutil.copytree(prepared.layout.store, run.path / "store")
+    except OSError as error:
+        raise storage_error(error, run.path) from error
+    prepared.vocabulary.save(run.path / "vocab.json")
+    atomic_write_text(run.path / "config.toml", to_toml(config))
+    about = json.dumps(_about(config, prepared, command), indent=2, ensure_ascii=False)
+    atomic_write_text(run.about, about + "\n")
+    return run
+
+
+@contextmanager
+def locked(path: Path) -> Generator[None]:
+    """Keeps a second training out of the folder; the lock goes with the process, however it ends."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_RDONLY)
+    except OSError as error:
+        raise storage_error(error, path) from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise TrainingError(
+            "another process is training in this folder.",
+            where=str(path),
+            remedy="Wait for it, or set output.run to another folder.",
+        ) from None
+    finally:
+        os.close(handle)
+
+
+def run_id(config: Config, prepared: Prepared) -> str:
+    """Twelve hexadecimal digits that differ where settings of training, data or version differ."""
+    made_of = {
+        "version": textsplice.__version__,
+        "prepared": prepared.key,
+        "settings": _settings(config),
+    }
+    return hashlib.sha256(json.dumps(made_of, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _remove(run: RunFolder, names: Sequence[str]) -> None:
+    for name in names:
+        path = run.path / name
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _settings(config: Config) -> dict[str, object]:
+    """The settings that an update's result depends on."""
+    sections = config.to_dict()
+    return {
+        f"{section}.{key}": value
+        for section in ("policy", "training")
+        for key, value in sections[section].items()
+        if not (section == "training" and key in MAY_DIFFER)
+    }
+
+
+def _check_same(run: RunFolder, config: Config, prepared: Prepared) -> None:
+    about = _read_about(run)
+    before, now = _settings(load_config(run.path / "config.toml")), _settings(config)
+    differing = [
+        f"{key} ({before[key]} in the run, {now[key]} now)" for key in now if before[key] != now[key]
+    ]
+    if about.get("prepared") != prepared.key:
+        differing.append("the prepared data")
+    if differing:
+        raise TrainingError(
+            f"the run was made with another configuration: {', '.join(differing)}.",
+            where=str(run.path),
+            remedy="Use the run's own config.toml, another output.run, or --fresh.",
+        )
+
+
+def _read_about(run: RunFolder) -> dict[str, object]:
+    try:
+        return cast("dict[str, object]", json.loads(run.about.read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
+        raise StorageError(f"can't be read: {error}.", where=str(run.about)) from error
+
+
+def _about(config: Config, prepared: Prepared, command: Sequence[str]) -> dict[str, object]:
+    return {
+        "id": run_id(config, prepared),
+        "version": textsplice.__version__,
+        "command": list(command),
+        "prepared": prepared.key,
+        "seed": config.training.seed,
+        "hardware": {
+            "machine": platform.machine(),
+            "system": platform.system(),
+            "cores": os.cpu_count(),
+            "python": platform.python_version(),
+            "torch": str(torch.__version__),
+        },
+    }

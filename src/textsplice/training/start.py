@@ -1,0 +1,78 @@
+"""`train`: from a configuration to a run, in this process or in several."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+from typing import cast
+
+from textsplice.config import Config
+from textsplice.errors import ConfigError
+from textsplice.policy import Kind, Policy, PolicyConfig, new_policy
+from textsplice.prepare.folder import Prepared
+from textsplice.text.vocabulary import Vocabulary
+from textsplice.training.launch import launch
+from textsplice.training.loop import Trainer, TrainingResult
+from textsplice.training.processes import is_worker, joined
+from textsplice.training.run_folder import RunFolder, locked, open_run
+from textsplice.training.schedule import check_training
+
+# What configurations call the policies, and what policies call themselves.
+KINDS: Mapping[str, Kind] = {"full": "full", "lrt": "token", "copy": "copy"}
+
+
+def train(
+    config: Config,
+    *,
+    resume: bool = False,
+    fresh: bool = False,
+    quiet: bool = False,
+    command: Sequence[str] | None = None,
+) -> TrainingResult:
+    """Trains a policy on a prepared folder and leaves a run folder that `Splicer` can load.
+
+    `resume` goes on from the last checkpoint, if there is one, to the same weights as if the run had never
+    stopped; `fresh` throws away a run that is there. With `training.processes` above 1 this process only
+    starts and watches the workers, unless `torchrun` started it as one of them.
+    """
+    check_training(config.training)
+    command = sys.argv if command is None else command
+    if config.training.processes > 1 and not is_worker():
+        return launch(config, resume=resume, fresh=fresh, quiet=quiet, command=command)
+    prepared = Prepared.open(config.output.prepared)
+    check_prepared(config, prepared)
+    with joined() as processes, ExitStack() as stack:
+        run_folder = RunFolder(Path(config.output.run))
+        if processes.writes:
+            stack.enter_context(locked(run_folder.path))
+            open_run(config, prepared, resume=resume, fresh=fresh, command=command)
+        policy = policy_of(config, prepared.vocabulary)
+        return Trainer(config, prepared, policy, run_folder, processes).run(quiet=quiet)
+
+
+def policy_of(config: Config, vocabulary: Vocabulary) -> Policy:
+    """A new policy of the configured shape; its weights depend on the seed alone."""
+    sizes = cast("dict[str, int | float | bool]", asdict(config.policy))
+    kind = KINDS[str(sizes.pop("kind"))]
+    shape = PolicyConfig.for_vocabulary(kind, vocabulary, **sizes)
+    return new_policy(shape, config.training.seed)
+
+
+def check_prepared(config: Config, prepared: Prepared) -> None:
+    """`ConfigError` if the folder was prepared with other settings than the configuration's."""
+    before, now = prepared.config.to_dict(), config.to_dict()
+    differing = [
+        f"{section}.{key} ({before[section][key]} there, {value} now)"
+        for section in ("corpus", "text", "neighbors", "vocabulary")
+        for key, value in now[section].items()
+        if before[section][key] != value and (section, key) != ("corpus", "source")
+    ]
+    if differing:
+        raise ConfigError(
+            f"the folder was prepared with another configuration: {', '.join(differing)}.",
+            where=str(prepared.folder),
+            remedy="Run `textsplice prepare CONFIG` first.",
+        )

@@ -1,0 +1,66 @@
+"""Sums over the actions of some sequences, and the rates a reader wants from them."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+
+import torch
+from torch import Tensor
+
+from textsplice.policy import PolicyOutput
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What a policy lost and got right on some sequences; tallies of parts add up to the whole's."""
+
+    first_loss: float = 0.0
+    second_loss: float = 0.0
+    sequences: float = 0.0
+    first_decisions: float = 0.0
+    second_decisions: float = 0.0
+    first_correct: float = 0.0
+    second_correct: float = 0.0
+    canvas_tokens: float = 0.0
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    @classmethod
+    def of(cls, output: PolicyOutput) -> Tally:
+        """What one batch adds."""
+        return cls(
+            first_loss=float(output.first_loss.detach()),
+            second_loss=float(output.second_loss.detach()),
+            sequences=output.sequences,
+            first_decisions=output.actions,
+            second_decisions=output.second_actions,
+            first_correct=output.first_correct,
+            second_correct=output.second_correct,
+            canvas_tokens=output.canvas_tokens,
+        )
+
+    @classmethod
+    def from_tensor(cls, sums: Tensor) -> Tally:
+        """Reads what `tensor` made, for instance after it was added up over processes."""
+        return cls(*sums.tolist())
+
+    def tensor(self) -> Tensor:
+        """The sums as float64."""
+        return torch.tensor(astuple(self), dtype=torch.float64)
+
+    @property
+    def loss(self) -> float:
+        """Negative log-likelihood a sequence, the paper's loss."""
+        return (self.first_loss + self.second_loss) / max(self.sequences, 1.0)
+
+    def rates(self) -> dict[str, float]:
+        """Loss a sequence, loss and accuracy a decision."""
+        first, second = max(self.first_decisions, 1.0), max(self.second_decisions, 1.0)
+        return {
+            "loss": self.loss,
+            "first_loss": self.first_loss / first,
+            "second_loss": self.second_loss / second,
+            "first_accuracy": self.first_correct / first,
+            "second_accuracy": self.second_correct / second,
+        }

@@ -1,0 +1,168 @@
+"""The paper's random search: trials of one epoch, judged by the validation loss."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from textsplice.config import Config, to_toml
+from textsplice.errors import ConfigError, MissingExtraError, TrainingError
+from textsplice.files import atomic_write_text
+from textsplice.training.start import train
+
+if TYPE_CHECKING:
+    from optuna import Study
+    from optuna.trial import FrozenTrial, TrialState
+
+# Appendix "Hyperparameters and tuning" of the paper.
+BOUNDS: Mapping[str, tuple[float, ...]] = {
+    "learning_rate": (1e-4, 3e-4, 5e-4, 1e-3),
+    "beta_1": (0.85, 0.9, 0.95),
+    "beta_2": (0.9, 0.99, 0.999),
+    "epsilon": (1e-6, 1e-7, 1e-8),
+    "weight_decay": (0.0, 1e-3, 1e-2),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TuningResult:
+    """The best of all trials so far."""
+
+    trials: int
+    best_loss: float
+    best_values: Mapping[str, float]
+    best_config: Path
+
+
+def tune(
+    config: Config,
+    *,
+    trials: int = 50,
+    minutes: float = 0.0,
+    quiet: bool = False,
+    report: Callable[[str], None] = lambda _line: None,
+) -> TuningResult:
+    """Brings the search to `trials` finished trials and writes the best configuration.
+
+    Trials take one epoch, or `minutes`. All is kept beside the run, in `<output.run>-tune`: a search that
+    was stopped goes on where it was, inside the trial, and makes the same draws as one straight through.
+    """
+    if trials < 1:
+        raise ConfigError(f"{trials} trials are none.", where="tune", remedy="Give 1 or more.")
+    folder = Path(f"{config.output.run}-tune")
+    study = _open_study(folder, config)
+    while trial := _next_trial(study, trials, config.training.seed):
+        run = folder / f"trial-{trial.number:04}"
+        loss = _try(_trial_config(config, trial.params, run, minutes), quiet)
+        study.tell(trial.number, loss, state=_failed() if loss is None else None)
+        outcome = "no result" if loss is None else f"loss {loss:.3f}"
+        report(f"trial {trial.number + 1} of {trials}: {outcome} with {json.dumps(trial.params)}")
+    best = _best(study, folder)
+    path = folder / "best.toml"
+    atomic_write_text(path, to_toml(with_values(config, best.params)))
+    return TuningResult(trials, cast(float, best.value), best.params, path)
+
+
+def with_values(config: Config, values: Mapping[str, float]) -> Config:
+    """The configuration with a trial's draw."""
+    training = replace(
+        config.training,
+        learning_rate=values["learning_rate"],
+        betas=(values["beta_1"], values["beta_2"]),
+        epsilon=values["epsilon"],
+        weight_decay=values["weight_decay"],
+    )
+    return replace(config, training=training)
+
+
+def _try(config: Config, quiet: bool) -> float | None:
+    """The trial's validation loss; None if it diverged. What it leaves is its journal."""
+    folder = Path(config.output.run)
+    try:
+        result = train(config, resume=True, quiet=quiet)
+    except TrainingError:
+        return None
+    if result.ending == "interrupted":
+        raise KeyboardInterrupt  # the trial stays open, and the next `tune` goes on with it
+    if result.best_loss is None:
+        raise TrainingError("tuning needs a split 'dev' with references.", where="tune")
+    (folder / "train.jsonl").replace(folder.with_suffix(".jsonl"))
+    shutil.rmtree(folder)
+    return result.best_loss
+
+
+def _trial_config(config: Config, values: Mapping[str, float], run: Path, minutes: float) -> Config:
+    trial = with_values(config, values)
+    ends = (
+        replace(trial.training, max_minutes=minutes, epochs=0)
+        if minutes
+        else replace(trial.training, max_minutes=0.0, epochs=1)
+    )
+    return replace(trial, training=ends, output=replace(trial.output, run=str(run)))
+
+
+def _open_study(folder: Path, config: Config) -> Study:
+    try:
+        import optuna
+        from optuna.storages.journal import JournalFileBackend, JournalStorage
+    except ImportError as error:
+        raise MissingExtraError(
+            "tuning needs Optuna, which is not installed.",
+            remedy='Install it with `pip install "textsplice[tune]"`.',
+        ) from error
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    folder.mkdir(parents=True, exist_ok=True)
+    storage = JournalStorage(JournalFileBackend(str(folder / "study.jsonl")))
+    study = optuna.create_study(storage=storage, study_name="textsplice", load_if_exists=True)
+    settings = json.dumps({**config.to_dict(), "output": None}, sort_keys=True)
+    before = study.user_attrs.get("settings")
+    if before is None:
+        study.set_user_attr("settings", settings)
+    elif before != settings:
+        raise TrainingError(
+            "the search that is here was begun with another configuration.",
+            where=str(folder),
+            remedy="Delete the folder, or set output.run to another one.",
+        )
+    return study
+
+
+def _next_trial(study: Study, trials: int, seed: int) -> FrozenTrial | None:
+    """The trial that a stopped search left open, else a new one, else None: there are enough."""
+    from optuna.samplers import RandomSampler
+
+    for trial in study.trials:
+        if not trial.state.is_finished():
+            if trial.params.keys() == BOUNDS.keys():
+                return trial
+            study.tell(trial.number, state=_failed())  # stopped while it was drawn
+    number = len(study.trials)
+    if number >= trials:
+        return None
+    # The draw depends on the seed and the trial's number alone.
+    study.sampler = RandomSampler(seed=seed * 1_000_003 + number)
+    drawn = study.ask()
+    for name, choices in BOUNDS.items():
+        drawn.suggest_categorical(name, choices)
+    return study.trials[number]
+
+
+def _failed() -> TrialState:
+    from optuna.trial import TrialState
+
+    return TrialState.FAIL
+
+
+def _best(study: Study, folder: Path) -> FrozenTrial:
+    try:
+        return study.best_trial
+    except ValueError:
+        raise TrainingError(
+            "no trial came to an end.",
+            where=str(folder),
+            remedy="See the journals of the trials there; the learning rate may be too high.",
+        ) from None
