@@ -29,14 +29,14 @@ _PATTERN = r"""
   | ['’](?:s|re|ve|ll|d|m|S)(?![\p{L}\p{M}\p{N}])
   | [\p{L}\p{M}\p{N}_\u200c\u200d]+(?:['’][\p{L}\p{M}]+)*         # don't, O'Neill, any script
   | [£$€¥₹]\d+(?:[.,]\d+)*
-  | \.{2,} | -{2,} | [!?]{2,}
+  | \.{2,} | -{2,} | [!?]{2,} | [ ]
   | \X                                                            # any other one character as people see it
 """
 
 _QUOTES: tuple[str, ...] = ('"', "'")
 _CLITICS = frozenset(f"{mark}{tail}" for mark in "'’" for tail in ("s", "S", "re", "ve", "ll", "d", "m"))
 _STICKS_LEFT = frozenset(".,;:!?%)]}…”’°*")
-_STICKS_BOTH = frozenset("-/_‑")
+_STICKS_BOTH = frozenset("-/‑")
 _STICKS_RIGHT = frozenset("([{“‘#£$€¥₹¿¡@") | _STICKS_BOTH
 
 
@@ -54,12 +54,12 @@ def _compiled() -> regex.Pattern[str]:
 
 def normalize(text: str) -> str:
     """NFC, one space for any white space, no control characters."""
-    if not text.isascii():
-        text = unicodedata.normalize("NFC", text)
     if not text.isprintable():
         text = "".join(
             " " if c.isspace() else c for c in text if c.isspace() or unicodedata.category(c) != "Cc"
         )
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text)
     return " ".join(text.split())
 
 

@@ -1,0 +1,88 @@
+"""Masks, shapes, linearised tables, vocabulary."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from textsplice.corpus import Table
+from textsplice.errors import StorageError
+from textsplice.text import BEGIN_ID, MASK, MASK_ID, UNKNOWN_ID, Vocabulary, linearize, mask, tokenize
+from textsplice.text.delexicalize import delexicalize
+
+PUB = Table.of({"name": "The Old Mill", "rating": "5 out of 5", "tags": ["quiet", "by the river"]})
+
+
+def masked(text: str, table: Table = PUB) -> list[str]:
+    return mask(tokenize(text), linearize(table).value_tokens())
+
+
+def test_each_run_that_stands_in_a_value_is_masked_token_by_token() -> None:
+    assert masked("At the old mill it is quiet") == ["At", MASK, MASK, MASK, "it", "is", MASK]
+
+
+def test_a_part_of_a_value_is_masked_too() -> None:
+    assert masked("The Mill rates 5") == ["The", MASK, "rates", MASK]
+
+
+def test_a_single_stop_word_stays() -> None:
+    assert masked("out of the way") == [MASK, MASK, "the", "way"]
+    assert masked("one of them") == ["one", "of", "them"]
+
+
+def test_a_run_never_joins_two_values() -> None:
+    assert masked("quiet by the river") == [MASK] * 4
+    assert masked("mill quiet") == [MASK, MASK]
+
+
+@given(st.lists(st.sampled_from("the mill old 5 quiet - , of".split())))
+def test_masking_keeps_length_and_touches_only_words_of_values(tokens: list[str]) -> None:
+    values = linearize(PUB).value_tokens()
+    result = mask(tokens, values)
+    words = {word.casefold() for value in values for word in value}
+    assert len(result) == len(tokens)
+    for before, after in zip(tokens, result, strict=True):
+        assert after == before or (after == MASK and before.casefold() in words)
+
+
+def test_a_linearised_table_knows_which_tokens_may_be_copied() -> None:
+    table = linearize(PUB)
+    assert table.tokens == "name: The Old Mill rating: 5 out of 5 tags: quiet by the river".split()
+    assert table.segment_numbers() == [-1, 0, 0, 0, -1, 1, 1, 1, 1, -1, 2, 3, 3, 3]
+    assert [segment.field for segment in table.segments] == ["name", "rating", "tags", "tags"]
+
+
+def test_empty_fields_leave_no_trace_in_the_linearised_table() -> None:
+    assert linearize(Table.of({"name": "Mill", "area": []})).tokens == ["name:", "Mill"]
+
+
+def test_the_shape_of_a_text_names_fields_instead_of_values() -> None:
+    shape = delexicalize(tokenize("The Old Mill is Quiet, rated 5 out of 5."), linearize(PUB))
+    assert shape == "name: is tags: , rated rating: ."
+
+
+def test_words_are_numbered_by_frequency_then_by_themselves() -> None:
+    vocabulary = Vocabulary.build(Counter("b b a c c".split()), embed_min_count=2, extra=["z", "a"])
+    assert vocabulary.words[5:] == ("b", "c", "a", "z")
+    assert vocabulary.encode(["b", "z", "never"]) == [5, 8, UNKNOWN_ID]
+    assert vocabulary.embed(np.array([5, 6, 7, 8], dtype=np.int32)).tolist() == [5, 6, 1, 1]
+
+
+def test_a_vocabulary_comes_back_from_its_file(tmp_path: Path) -> None:
+    built = Vocabulary.build(Counter("\x1a £20 café".split()), embed_min_count=1)
+    vocabulary = Vocabulary(built.words, built.embedded, (2, 3), (5,))
+    vocabulary.save(tmp_path / "vocab.json")
+    assert Vocabulary.load(tmp_path / "vocab.json") == vocabulary
+    assert vocabulary.id("\x02") == BEGIN_ID
+    assert vocabulary.id(MASK) == MASK_ID
+
+
+def test_a_vocabulary_of_another_format_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "vocab.json").write_text('{"format": 99}')
+    with pytest.raises(StorageError, match="is a vocabulary of format 99; this version reads 1"):
+        Vocabulary.load(tmp_path / "vocab.json")
