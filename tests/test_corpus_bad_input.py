@@ -9,6 +9,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from textsplice.corpus import read_corpus
 from textsplice.errors import CorpusError
@@ -385,3 +387,34 @@ def test_wikibio_files_that_do_not_belong_together_are_refused(
     write("train.sent", sent)
     expected = f"{tmp_path}/{where}: {what.replace('FOLDER', str(tmp_path))}"
     assert complaint(f"wikibio:{tmp_path}", "train") == expected
+
+
+# -- anything at all -----------------------------------------------------------------------------
+
+PIECES = st.sampled_from(
+    [
+        *(b'{"table": {"a": "b"}}', b"mr,ref", b'"a[b], c[d]",e', b"a_1:b\tc:<none>", b"id,text"),
+        *(b"\n", b"\r", b"\r\n", b"\t", b" ", b",", b'"', b"[", b"]", b":", b"{", b"}", b"1", b"NaN"),
+        *(b"\0", b"\xff", b"\xef\xbb\xbf", b"\xc3\xa9", b"\\ud800", b"1e999"),
+    ]
+)
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    name=st.sampled_from(["a.jsonl", "a.csv", "a.parquet", "a.csv.gz", "train.box"]),
+    content=st.lists(PIECES, max_size=12).map(b"".join),
+)
+def test_whatever_is_in_a_file_it_is_read_or_refused(write: Write, name: str, content: bytes):
+    path = write(name, gzip.compress(content) if name.endswith(".gz") else content)
+    source = f"wikibio:{path.parent}" if name == "train.box" else str(path)
+    place = str(path)
+    try:
+        corpus = read_corpus(source, "train")
+        examples = list(corpus)
+    except CorpusError as error:
+        place = error.where or "nowhere"
+    else:
+        assert len(examples) == len(corpus) > 0
+        assert all(example.table.fields and example.id for example in examples)
+    assert place.startswith(str(path))

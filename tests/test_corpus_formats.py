@@ -339,14 +339,20 @@ def big_file(path: Path, rows: int) -> Path:
         return write_jsonl(path, *({"table": {"n": n, "v": values}, "text": "T."} for n in range(rows)))
     if path.suffix == ".csv":
         return write(path, "n,v,text\n" + "".join(f"{n},{values},T.\n" for n in range(rows)))
+    if path.suffix == ".box":
+        box = "".join(f"n_1:{n}\tv_1:{values}\n" for n in range(rows))
+        write(path.with_name("train.nb"), "1\n" * rows)
+        write(path.with_name("train.sent"), "t .\n" * rows)
+        return write(path, box)
     columns = {"n": list(range(rows)), "v": [values] * rows, "text": ["T."] * rows}
     pq.write_table(pa.table(columns), path, row_group_size=1000)
     return path
 
 
-@pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.parquet"])
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.parquet", "train.box"])
 def test_memory_stays_flat_however_long_the_file_is(tmp_path: Path, name: str):
-    corpus = read_corpus(big_file(tmp_path / name, 50_000))
+    path = big_file(tmp_path / name, 50_000)
+    corpus = read_corpus(f"wikibio:{tmp_path}" if name == "train.box" else path, "train")
     tracemalloc.start()
     try:
         count = sum(1 for _ in corpus)

@@ -58,7 +58,7 @@ def server() -> Iterator[Server]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
         settings.url = f"http://127.0.0.1:{running.server_port}/file.csv"
-        thread = Thread(target=running.serve_forever, daemon=True)
+        thread = Thread(target=running.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         yield settings
         running.shutdown()
