@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from textsplice.policy.checkpoint import Policy, load_policy, new_policy, save_policy
     from textsplice.policy.config import KINDS, Kind, PolicyConfig
     from textsplice.policy.copy import CopyPolicy
-    from textsplice.policy.full import Canvases, CaseStates, FirstScores, FullPolicy
+    from textsplice.policy.full import FullPolicy
+    from textsplice.policy.full_scores import Canvases, CaseStates, FirstScores
     from textsplice.policy.output import PolicyOutput
     from textsplice.policy.token import Cache, TokenPolicy, TokenStates
 
@@ -47,7 +48,8 @@ _MODULES = {
     "checkpoint": ("Policy", "load_policy", "new_policy", "save_policy"),
     "config": ("KINDS", "Kind", "PolicyConfig"),
     "copy": ("CopyPolicy",),
-    "full": ("Canvases", "CaseStates", "FirstScores", "FullPolicy"),
+    "full": ("FullPolicy",),
+    "full_scores": ("Canvases", "CaseStates", "FirstScores"),
     "output": ("PolicyOutput",),
     "token": ("Cache", "TokenPolicy", "TokenStates"),
 }

@@ -2,39 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 from numpy.typing import NDArray
 
 from textsplice.policy.config import PolicyConfig
+from textsplice.policy.examples import TrainingSplit, group_cases
+from textsplice.policy.full_batch import FullBatch, collate_full
+from textsplice.policy.token_batch import TokenBatch, collate_tokens
 from textsplice.ragged import Ragged
 
-
-class TrainingSplit(Protocol):
-    """The part of a `PreparedSplit` that policies learn from."""
-
-    @property
-    def table_tokens(self) -> Ragged: ...
-    @property
-    def table_segments(self) -> Ragged: ...
-    @property
-    def table_of(self) -> NDArray[np.int32]: ...
-    @property
-    def targets(self) -> Ragged: ...
-    @property
-    def neighbors(self) -> NDArray[np.int32]: ...
-    @property
-    def splices(self) -> NDArray[np.int32]: ...
-    @property
-    def splice_offsets(self) -> NDArray[np.int64]: ...
-
-
-class FullBatch: ...
-
-
-class TokenBatch: ...
-
+__all__ = ["Batch", "FullBatch", "TokenBatch", "TrainingSplit", "collate", "plan_batches"]
 
 Batch = FullBatch | TokenBatch
 
@@ -43,7 +20,9 @@ def collate(
     config: PolicyConfig, split: TrainingSplit, store_tokens: Ragged, rows: NDArray[np.int64]
 ) -> Batch:
     """The tensors of one training step over the examples `rows` of a split, for `config.kind`."""
-    raise NotImplementedError
+    if config.kind == "full":
+        return collate_full(config, split, store_tokens, rows)
+    return collate_tokens(config, split, store_tokens, rows)
 
 
 def plan_batches(
@@ -54,4 +33,23 @@ def plan_batches(
     An example counts as its splices and one Stop. References of one table with the same neighbors
     stay together (they are encoded once) unless they alone exceed the budget.
     """
-    raise NotImplementedError
+    grouped = group_cases(split, rows)
+    cases = len(grouped.tables)
+    rank = rng.permutation(cases)
+    order = np.lexsort((rng.random(len(rows)), rank[grouped.case_of]))
+    shuffled = grouped.rows[order]
+    case_rank = rank[grouped.case_of][order]
+    actions = split.splice_offsets[shuffled + 1] - split.splice_offsets[shuffled] + 1
+
+    batches: list[NDArray[np.int64]] = []
+    first, filled = 0, 0
+    for last in range(len(shuffled)):
+        new_case = last > first and case_rank[last] != case_rank[last - 1]
+        full = filled + int(actions[last]) > 1.25 * budget
+        if last > first and ((new_case and filled >= budget) or full):
+            batches.append(shuffled[first:last])
+            first, filled = last, 0
+        filled += int(actions[last])
+    if first < len(shuffled):
+        batches.append(shuffled[first:])
+    return [batches[i] for i in rng.permutation(len(batches))]

@@ -68,6 +68,14 @@ class Keys:
         allowed[: len(self.case.segments)] &= self.case.segments >= 0
         return allowed
 
+    @cached_property
+    def limit(self) -> NDArray[np.int64]:
+        """Of each column, one past the last column of its text, of the table's value, or of the word."""
+        limit = np.repeat(self.offsets[1:], np.diff(self.offsets))
+        limit[self.offsets[-2] :] = np.arange(self.offsets[-2], self.offsets[-1]) + 1
+        limit[: len(self.case.segments)] = segment_limits(self.case.segments)
+        return limit
+
     def __len__(self) -> int:
         return int(self.offsets[-1])
 
@@ -78,3 +86,9 @@ class Keys:
             return int(self.offsets[source]) + begin
         found = np.flatnonzero(self.words == source - texts)
         return int(self.offsets[-2]) + int(found[0]) if len(found) else -1
+
+
+def segment_limits(segments: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Of each token of a table, where its segment ends."""
+    boundaries = np.append(np.flatnonzero(np.diff(segments)) + 1, len(segments))
+    return boundaries[np.searchsorted(boundaries, np.arange(len(segments)), side="right")]

@@ -3,53 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from textsplice.policy.batches import FullBatch
-from textsplice.policy.cases import Case, Keys
+from textsplice.policy.cases import Case
 from textsplice.policy.config import PolicyConfig
+from textsplice.policy.full_batch import FullBatch
+from textsplice.policy.full_loss import first_losses, second_losses
+from textsplice.policy.full_scores import (
+    Canvases,
+    CaseStates,
+    FirstScores,
+    encode_cases,
+    encode_texts,
+    first_scores,
+    second_scores,
+)
+from textsplice.policy.heads import FirstHead, SecondHead
 from textsplice.policy.output import PolicyOutput
-
-
-@dataclass(frozen=True)
-class CaseStates:
-    """What is computed once a case, before the first canvas; `keys[c]` says what the columns mean."""
-
-    cases: list[Case]
-    keys: list[Keys]
-
-
-@dataclass(frozen=True)
-class Canvases:
-    """The canvases of `H` hypotheses, without padding tokens at either side.
-
-    `case_of[h]`: which case of the `CaseStates`. `ids[h, :lengths[h]]`: tokens (ids of the whole
-    vocabulary); `ages[h, :]`: how many splices ago each was placed (1 = by the last splice).
-    `copied[h, :S]`: for each token of the case's table, whether it stands on the canvas now.
-    What stands beyond a row's length is ignored.
-    """
-
-    case_of: NDArray[np.int64]
-    ids: NDArray[np.int32]
-    lengths: NDArray[np.int64]
-    ages: NDArray[np.int32]
-    copied: NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class FirstScores:
-    """First decisions: `log_probs[h, start, column]`, `stop[h]`; exactly -inf where nothing is allowed.
-
-    `start` goes from 0 to the longest canvas of the batch, `column` as in `Keys`, padded with -inf.
-    """
-
-    log_probs: Tensor
-    stop: Tensor
+from textsplice.policy.transformer import Context, Decoder, Encoder, Sequences
+from textsplice.text.vocabulary import UNKNOWN_ID
 
 
 class FullPolicy(PreTrainedModel):
@@ -58,24 +35,69 @@ class FullPolicy(PreTrainedModel):
     config_class = PolicyConfig
     config: PolicyConfig
 
+    def __init__(self, config: PolicyConfig) -> None:
+        super().__init__(config)
+        self.tokens = nn.Embedding(config.embedded, config.d_model)
+        self.encoder = Encoder(config)
+        self.decoder = Decoder(config)
+        self.first = FirstHead(config)
+        self.second = SecondHead(config)
+        self.post_init()
+
+    def word_states(self) -> Tensor:
+        """The generable words as the encoder's input would see them, `[V, d]`."""
+        ids = torch.tensor(self.config.words, dtype=torch.long)
+        words = ids.where(ids < self.config.embedded, UNKNOWN_ID)
+        return self.encoder.embeddings.norm(self.tokens(words))
+
+    def encode(self, read: Sequences) -> Tensor:
+        """The states of tables and neighbors, `[N, d]`."""
+        return self.encoder(self.tokens(read.ids), read)
+
+    def decode(self, read: Sequences, tables: Tensor, contexts: Sequence[Context]) -> Tensor:
+        """The states of canvases, which attend to their own table each, `[N, d]`."""
+        return self.decoder(self.tokens(read.ids), read, tables, contexts)
+
     def forward(self, batch: FullBatch) -> PolicyOutput:
         """The loss of a batch of derivations (equations 2 and 3 of the paper)."""
-        raise NotImplementedError
+        encoded = self.encode(batch.encoded)
+        sizes = [batch.neighbor_places, len(encoded) - batch.neighbor_places]
+        neighbors, tables = encoded.split(sizes)
+        words = self.word_states()
+        canvas = self.decode(batch.canvases, tables, batch.contexts)
+        first_loss, first_correct = first_losses(self.first, batch, canvas, neighbors, tables, words)
+        second_loss, second_correct = second_losses(self.second, batch, canvas, neighbors, tables, words)
+        return PolicyOutput(
+            loss=(first_loss + second_loss) / batch.sequences,
+            first_loss=first_loss,
+            second_loss=second_loss,
+            actions=len(batch.splices),
+            first_correct=first_correct,
+            second_actions=int(batch.splices.sum()),
+            second_correct=second_correct,
+            sequences=batch.sequences,
+            canvas_tokens=batch.canvas_tokens,
+            skipped=batch.skipped,
+        )
 
+    @torch.no_grad()
     def encode_texts(self, texts: Sequence[NDArray[np.int32]]) -> list[Tensor]:
         """Each neighbor's encoding `[L, d]`; depends on nothing else, so it can be cached."""
-        raise NotImplementedError
+        return encode_texts(self, texts)
 
+    @torch.no_grad()
     def encode_cases(
         self, cases: Sequence[Case], encodings: Sequence[Sequence[Tensor]] | None = None
     ) -> CaseStates:
         """What search needs of each case; `encodings[c][n]` as `encode_texts` gave them, if at hand."""
-        raise NotImplementedError
+        return encode_cases(self, cases, encodings)
 
+    @torch.no_grad()
     def first_scores(self, states: CaseStates, canvases: Canvases) -> FirstScores:
-        """The first decision at every canvas (no gradients)."""
-        raise NotImplementedError
+        """The first decision at every canvas."""
+        return first_scores(self, states, canvases)
 
+    @torch.no_grad()
     def second_scores(
         self,
         first: FirstScores,
@@ -85,8 +107,8 @@ class FullPolicy(PreTrainedModel):
     ) -> Tensor:
         """The second decision after each of `M` first ones: `log_probs[m, stop, end - begin - 1]`.
 
-        `hypothesis` says which canvas of `first`. Columns count the tokens of the span: index 0 is
-        `end == begin + 1`. Exactly -inf where `stop < start`, beyond the canvas, beyond the source
+        `hypothesis` says which canvas of `first`. The last axis counts the tokens of the span: index 0
+        is `end == begin + 1`. Exactly -inf where `stop < start`, beyond the canvas, beyond the source
         or the table's segment, and where the span would end at a mask.
         """
-        raise NotImplementedError
+        return second_scores(self, first, hypothesis, start, column)

@@ -1,0 +1,273 @@
+"""FULL's decisions at the canvases of a beam: log-probabilities of everything that may be chosen.
+
+Shapes in comments: H hypotheses, M first decisions, K columns of a case (see `cases`), V generable
+words, S tokens of a table, R rows and L width of a block, G gaps, E ends, d model width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from textsplice.policy.cases import Case, Keys
+from textsplice.policy.layout import Layout, lay_out
+from textsplice.policy.transformer import NEIGHBOR, Context, sequences
+from textsplice.ragged import Ragged
+from textsplice.text.vocabulary import PAD_ID
+
+if TYPE_CHECKING:
+    from textsplice.policy.full import FullPolicy
+
+NEVER = float("-inf")
+
+
+@dataclass(frozen=True)
+class CaseStates:
+    """What is computed once a case, before the first canvas; `keys[c]` says what the columns mean."""
+
+    cases: list[Case]
+    keys: list[Keys]
+    neighbors: list[Tensor]  # a case each, [tokens of its neighbors, d]
+    first_keys: list[Tensor]  # a case each, [neighbor tokens + V, d]
+    words: Tensor  # [V, d]
+    allowed: list[Tensor]  # a case each, [K] bool
+
+
+@dataclass(frozen=True)
+class Canvases:
+    """The canvases of `H` hypotheses, without padding tokens at either side.
+
+    `case_of[h]`: which case of the `CaseStates`. `ids[h, :lengths[h]]`: tokens (ids of the whole
+    vocabulary); `ages[h, :]`: how many splices ago each was placed (1 = by the last splice).
+    `copied[h, :S]`: for each token of the case's table, whether it stands on the canvas now.
+    What stands beyond a row's length is ignored.
+    """
+
+    case_of: NDArray[np.int64]
+    ids: NDArray[np.int32]
+    lengths: NDArray[np.int64]
+    ages: NDArray[np.int32]
+    copied: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class FirstScores:
+    """First decisions: `log_probs[h, start, column]`, `stop[h]`; exactly -inf where nothing is allowed.
+
+    `start` goes from 0 to the longest canvas of the batch, `column` as in `Keys`, padded with -inf.
+    The rest is what the second decision needs: states of canvases and tables, and where a hypothesis
+    has its own.
+    """
+
+    log_probs: Tensor  # [H, G, K]
+    stop: Tensor  # [H]
+    states: CaseStates
+    case_of: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    canvas: Tensor
+    canvas_start: NDArray[np.int64]
+    tables: Tensor
+    table_start: NDArray[np.int64]
+
+
+def encode_texts(policy: FullPolicy, texts: Sequence[NDArray[np.int32]]) -> list[Tensor]:
+    """Each neighbor's encoding `[L, d]`."""
+    if not texts:
+        return []
+    packed = Ragged.from_rows(texts)
+    layout = lay_out(packed.lengths)
+    features = np.full(layout.size, NEIGHBOR, dtype=np.int64)
+    read = sequences(policy.config, layout, layout.spread(packed.values), features)
+    flat = policy.encode(read)
+    starts = zip(layout.start.tolist(), packed.lengths.tolist(), strict=True)
+    return [flat[start : start + length] for start, length in starts]
+
+
+def encode_cases(
+    policy: FullPolicy, cases: Sequence[Case], encodings: Sequence[Sequence[Tensor]] | None = None
+) -> CaseStates:
+    """The keys of each case; neighbors are encoded here unless their encodings are at hand."""
+    if encodings is None:
+        flat = iter(encode_texts(policy, [text for case in cases for text in case.neighbors]))
+        encodings = [[next(flat) for _ in case.neighbors] for case in cases]
+    empty = torch.zeros(0, policy.config.d_model)
+    neighbors = [torch.cat([empty, *own]) for own in encodings]
+    words = policy.word_states()
+    word_keys = policy.first.keys.word(words)
+    ids = np.asarray(policy.config.words, dtype=np.int64)
+    keys = [Keys(case, ids) for case in cases]
+    return CaseStates(
+        cases=list(cases),
+        keys=keys,
+        neighbors=neighbors,
+        first_keys=[torch.cat([policy.first.keys.neighbor(own), word_keys]) for own in neighbors],
+        words=words,
+        allowed=[torch.from_numpy(own.allowed) for own in keys],
+    )
+
+
+def first_scores(policy: FullPolicy, states: CaseStates, canvases: Canvases) -> FirstScores:
+    """The first decision at every canvas."""
+    tables, table_start = _encode_tables(policy, states, canvases)
+    layout = lay_out(canvases.lengths + 2, canvases.case_of)
+    canvas = _decode(policy, states, canvases, layout, tables, table_start)
+    queries = policy.first.canvas(canvas)
+    table_keys = policy.first.keys.table(tables)
+
+    hypotheses = len(canvases.case_of)
+    columns = max((len(states.keys[c]) for c in set(canvases.case_of.tolist())), default=0)
+    gaps = int(canvases.lengths.max(initial=0)) + 1
+    log_probs = torch.full((hypotheses, gaps, columns), NEVER)
+    stop = torch.empty(hypotheses)
+    row = 0
+    parts = queries.split([block.size for block in layout.blocks])
+    for block, case, part in zip(layout.blocks, layout.block_groups.tolist(), parts, strict=True):
+        rows = layout.order[row : row + block.rows]
+        row += block.rows
+        query = part.view(block.rows, block.width, -1)
+        size = len(states.cases[case].table)
+        places = torch.from_numpy(table_start[rows][:, None] + np.arange(size))
+        scores = torch.cat([query @ table_keys[places].mT, query @ states.first_keys[case].T], dim=2)[
+            :, :-1
+        ]  # [R, L - 1, K]: nothing stands right of the last padding token
+        there = torch.from_numpy(np.arange(block.width - 1) <= canvases.lengths[rows][:, None])
+        scores.masked_fill_(~(there[:, :, None] & states.allowed[case]), NEVER)
+        ends = query[:, 0] @ policy.first.stop  # [R]
+        total = torch.cat([scores.flatten(1), ends[:, None]], dim=1).logsumexp(dim=1)
+        at = torch.from_numpy(rows)
+        log_probs[at, : block.width - 1, : scores.shape[2]] = scores - total[:, None, None]
+        stop[at] = ends - total
+    return FirstScores(
+        log_probs=log_probs,
+        stop=stop,
+        states=states,
+        case_of=canvases.case_of,
+        lengths=canvases.lengths,
+        canvas=canvas,
+        canvas_start=layout.start,
+        tables=tables,
+        table_start=table_start,
+    )
+
+
+def second_scores(
+    policy: FullPolicy,
+    first: FirstScores,
+    hypothesis: NDArray[np.int64],
+    start: NDArray[np.int64],
+    column: NDArray[np.int64],
+) -> Tensor:
+    """The second decision after each of `M` first ones, `[M, stops, E]`."""
+    head = policy.second
+    states = first.states
+    case_of = first.case_of[hypothesis]
+    limit = np.array([states.keys[c].limit[k] for c, k in zip(case_of, column, strict=True)])
+    lengths = first.lengths[hypothesis]
+    encoded = torch.cat([*states.neighbors, first.tables, states.words])
+    place = _encoded_places(first, hypothesis, column)
+
+    longest = int(lengths.max(initial=0))
+    stops = np.arange(longest + 1)
+    # Padding token 0 is left of the canvas, so the token that follows `stop` is at `stop + 1`.
+    follows = first.canvas_start[hypothesis][:, None] + 1 + np.minimum(stops, lengths[:, None])
+    query = head.canvas(functional.embedding(torch.from_numpy(follows), first.canvas))
+
+    spans = np.arange(int((limit - column).max(initial=1)))
+    inside = np.minimum(spans, (limit - column - 1)[:, None])
+    keys = _project_ends(policy, first, encoded, torch.from_numpy(place[:, None] + inside))
+    if head.conditioned:
+        gap = torch.from_numpy(first.canvas_start[hypothesis] + start)
+        begin = functional.embedding(torch.from_numpy(place), encoded)
+        to_query, to_key = head.condition(functional.embedding(gap, first.canvas), begin)
+        query, keys = query + to_query[:, None], keys + to_key[:, None]
+
+    end_allowed = np.stack(
+        [
+            states.keys[c].allowed[np.minimum(k + spans, len(states.keys[c]) - 1)]
+            for c, k in zip(case_of, column, strict=True)
+        ]
+    ) & (spans < (limit - column)[:, None])
+    stop_allowed = (stops >= start[:, None]) & (stops <= lengths[:, None])
+    allowed = torch.from_numpy(stop_allowed[:, :, None] & end_allowed[:, None, :])
+    scores = (query @ keys.mT).masked_fill(~allowed, NEVER)
+    return scores - scores.flatten(1).logsumexp(dim=1)[:, None, None]
+
+
+def _encode_tables(
+    policy: FullPolicy, states: CaseStates, canvases: Canvases
+) -> tuple[Tensor, NDArray[np.int64]]:
+    """Each distinct (table, copied flags) once; and where each hypothesis finds its own."""
+    sizes = np.array([len(case.table) for case in states.cases], dtype=np.int64)
+    width = canvases.copied.shape[1]
+    there = np.arange(width) < sizes[canvases.case_of][:, None]
+    what = np.column_stack([canvases.case_of, np.packbits(canvases.copied & there, axis=1)])
+    _, index, state_of = np.unique(what, axis=0, return_index=True, return_inverse=True)
+    cases = canvases.case_of[index]
+    layout = lay_out(sizes[cases])
+    ids = np.concatenate([states.cases[c].table for c in cases.tolist()])
+    features = canvases.copied[index][there[index]].astype(np.int32)
+    read = sequences(policy.config, layout, layout.spread(ids), layout.spread(features))
+    return policy.encode(read), layout.start[state_of]
+
+
+def _decode(
+    policy: FullPolicy,
+    states: CaseStates,
+    canvases: Canvases,
+    layout: Layout,
+    tables: Tensor,
+    table_start: NDArray[np.int64],
+) -> Tensor:
+    there = np.arange(canvases.ids.shape[1]) < canvases.lengths[:, None]
+    columns = np.nonzero(there)[1]
+    places = np.repeat(layout.start, canvases.lengths) + 1 + columns
+    ids = np.full(layout.size, PAD_ID, dtype=np.int64)
+    ids[places] = canvases.ids[there]
+    ages = np.zeros(layout.size, dtype=np.int64)
+    ages[places] = np.minimum(canvases.ages[there], policy.config.max_age)
+    contexts: list[Context] = []
+    row = 0
+    for block, case in zip(layout.blocks, layout.block_groups.tolist(), strict=True):
+        own = table_start[layout.order[row : row + block.rows]]
+        row += block.rows
+        size = len(states.cases[case].table)
+        contexts.append(Context(torch.from_numpy(own[:, None] + np.arange(size))))
+    return policy.decode(sequences(policy.config, layout, ids, ages), tables, contexts)
+
+
+def _encoded_places(
+    first: FirstScores, hypothesis: NDArray[np.int64], column: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Where each column of a hypothesis stands in `[neighbors of all cases | tables | words]`."""
+    states = first.states
+    sizes = np.array([len(own) for own in states.neighbors], dtype=np.int64)
+    neighbor_base = np.cumsum(sizes) - sizes
+    tables = int(sizes.sum())
+    words = tables + len(first.tables)
+    case = first.case_of[hypothesis]
+    table_length = np.array([len(c.table) for c in states.cases], dtype=np.int64)[case]
+    beyond_table = column - table_length
+    return np.select(
+        [beyond_table < 0, beyond_table < sizes[case]],
+        [tables + first.table_start[hypothesis] + column, neighbor_base[case] + beyond_table],
+        words + beyond_table - sizes[case],
+    )
+
+
+def _project_ends(policy: FullPolicy, first: FirstScores, encoded: Tensor, places: Tensor) -> Tensor:
+    """The second head's keys at encoded places, each by the matrix of its kind."""
+    neighbors = len(encoded) - len(first.tables) - len(first.states.words)
+    kinds = [neighbors, len(first.tables), len(first.states.words)]
+    keys = policy.second.keys
+    projected = [
+        project(part)
+        for project, part in zip((keys.neighbor, keys.table, keys.word), encoded.split(kinds), strict=True)
+    ]
+    return functional.embedding(places, torch.cat(projected))

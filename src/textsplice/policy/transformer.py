@@ -1,0 +1,224 @@
+"""The encoder and decoder that all policies share: BART's layers over flat, bucketed tensors.
+
+Shapes in comments: N places of a flat tensor (see `layout`), d model width, h heads, R rows and
+L width of a block, S tokens of a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from textsplice.policy.config import PolicyConfig
+from textsplice.policy.layout import Block, Layout
+from textsplice.text.vocabulary import UNKNOWN_ID
+
+NOT_COPIED, COPIED, NEIGHBOR = range(3)  # the encoder's features
+
+
+class Sequences(NamedTuple):
+    """What a stack reads: flat ids of embeddings, positions and features `[N]`, with their blocks."""
+
+    ids: Tensor
+    positions: Tensor
+    features: Tensor
+    blocks: list[Block]
+
+
+def sequences(
+    config: PolicyConfig, layout: Layout, ids: NDArray[np.int64], features: NDArray[np.int64]
+) -> Sequences:
+    """Ids of the whole vocabulary and features in a layout's places, as a stack reads them."""
+    return Sequences(
+        torch.from_numpy(np.where(ids < config.embedded, ids, UNKNOWN_ID)),
+        torch.from_numpy(layout.positions(config.max_positions)),
+        torch.from_numpy(features),
+        layout.blocks,
+    )
+
+
+class Context(NamedTuple):
+    """The table that each row of a block attends to: places `[R, S]` among the table states."""
+
+    places: Tensor
+    mask: Tensor | None = None
+
+
+def split_heads(states: Tensor, heads: int) -> Tensor:
+    """`[R, L, d]` to `[R, h, L, d / h]`."""
+    return states.unflatten(-1, (heads, -1)).transpose(1, 2)
+
+
+def attend(query: Tensor, key: Tensor, value: Tensor, heads: int, mask: Tensor | None) -> Tensor:
+    """Multi-head attention of `[R, L, d]` over `[R, S, d]`."""
+    mixed = functional.scaled_dot_product_attention(
+        split_heads(query, heads), split_heads(key, heads), split_heads(value, heads), attn_mask=mask
+    )
+    return mixed.transpose(1, 2).flatten(2)  # [R, L, d]
+
+
+class SelfAttention(nn.Module):
+    """Attention within each sequence."""
+
+    def __init__(self, config: PolicyConfig) -> None:
+        super().__init__()
+        self.heads = config.heads
+        self.projection = nn.Linear(config.d_model, 3 * config.d_model)
+        self.out = nn.Linear(config.d_model, config.d_model)
+
+    def forward(self, states: Tensor, blocks: Sequence[Block]) -> Tensor:
+        projected = self.projection(states)  # [N, 3d]
+        mixed: list[Tensor] = []
+        for block, part in zip(blocks, projected.split([block.size for block in blocks]), strict=True):
+            query, key, value = part.view(block.rows, block.width, -1).chunk(3, dim=-1)
+            mixed.append(attend(query, key, value, self.heads, block.mask).flatten(0, 1))
+        return self.out(torch.cat(mixed))
+
+
+class CrossAttention(nn.Module):
+    """Attention of canvas tokens to their table."""
+
+    def __init__(self, config: PolicyConfig) -> None:
+        super().__init__()
+        self.heads = config.heads
+        self.query = nn.Linear(config.d_model, config.d_model)
+        self.key_value = nn.Linear(config.d_model, 2 * config.d_model)
+        self.out = nn.Linear(config.d_model, config.d_model)
+
+    def forward(
+        self, states: Tensor, blocks: Sequence[Block], tables: Tensor, contexts: Sequence[Context]
+    ) -> Tensor:
+        queries = self.query(states).split([block.size for block in blocks])
+        key_value = self.key_value(tables)  # [table places, 2d]
+        mixed: list[Tensor] = []
+        for block, query, context in zip(blocks, queries, contexts, strict=True):
+            # A row's table is looked up like an embedding: its gradient is a fast scatter.
+            key, value = functional.embedding(context.places, key_value).chunk(2, dim=-1)  # [R, S, d] each
+            query = query.view(block.rows, block.width, -1)
+            mixed.append(attend(query, key, value, self.heads, context.mask).flatten(0, 1))
+        return self.out(torch.cat(mixed))
+
+
+class FeedForward(nn.Module):
+    """Two projections with a GELU between."""
+
+    def __init__(self, config: PolicyConfig) -> None:
+        super().__init__()
+        self.expand = nn.Linear(config.d_model, config.ffn)
+        self.contract = nn.Linear(config.ffn, config.d_model)
+
+    def forward(self, states: Tensor) -> Tensor:
+        return self.contract(functional.gelu(self.expand(states)))
+
+
+class Residual(nn.Module):
+    """The norm and dropout around a sublayer: before it (`pre_norm`) or, as in BART, after the sum."""
+
+    def __init__(self, config: PolicyConfig) -> None:
+        super().__init__()
+        self.pre_norm = config.pre_norm
+        self.norm = nn.LayerNorm(config.d_model)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def before(self, states: Tensor) -> Tensor:
+        """What the sublayer reads."""
+        return self.norm(states) if self.pre_norm else states
+
+    def after(self, states: Tensor, change: Tensor) -> Tensor:
+        """What the next sublayer gets."""
+        total = states + self.dropout(change)
+        return total if self.pre_norm else self.norm(total)
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention and feed-forward."""
+
+    def __init__(self, config: PolicyConfig) -> None:
+        super().__init__()
+        self.attention = SelfAttention(config)
+        self.attention_residual = Residual(config)
+        self.feed_forward = FeedForward(config)
+        self.feed_forward_residual = Residual(config)
+
+    def forward(self, states: Tensor, blocks: Sequence[Block]) -> Tensor:
+        around = self.attention_residual
+        states = around.after(states, self.attention(around.before(states), blocks))
+        around = self.feed_forward_residual
+        return around.after(states, self.feed_forward(around.before(states)))
+
+
+class DecoderLayer(nn.Module):
+    """Self-attention (causal or not: the blocks' masks say), attention to the table, feed-forward."""
+
+    def __init__(self, config: PolicyConfig) -> None:
+        super().__init__()
+        self.attention = SelfAttention(config)
+        self.attention_residual = Residual(config)
+        self.cross = CrossAttention(config)
+        self.cross_residual = Residual(config)
+        self.feed_forward = FeedForward(config)
+        self.feed_forward_residual = Residual(config)
+
+    def forward(
+        self, states: Tensor, blocks: Sequence[Block], tables: Tensor, contexts: Sequence[Context]
+    ) -> Tensor:
+        around = self.attention_residual
+        states = around.after(states, self.attention(around.before(states), blocks))
+        around = self.cross_residual
+        crossed = self.cross(around.before(states), blocks, tables, contexts)
+        states = around.after(states, crossed)
+        around = self.feed_forward_residual
+        return around.after(states, self.feed_forward(around.before(states)))
+
+
+class Embeddings(nn.Module):
+    """Adds learned positions and a feature (copied flag or age) to token embeddings; norm as in BART."""
+
+    def __init__(self, config: PolicyConfig, features: int) -> None:
+        super().__init__()
+        self.positions = nn.Embedding(config.max_positions, config.d_model)
+        self.features = nn.Embedding(features, config.d_model)
+        self.norm = nn.LayerNorm(config.d_model)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, tokens: Tensor, read: Sequences) -> Tensor:
+        total = tokens + self.positions(read.positions) + self.features(read.features)
+        return self.dropout(self.norm(total))  # [N, d]
+
+
+class Encoder(nn.Module):
+    """Reads tables (feature: not yet copied, copied) and neighbors (a feature of their own)."""
+
+    def __init__(self, config: PolicyConfig) -> None:
+        super().__init__()
+        self.embeddings = Embeddings(config, features=3)
+        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
+        self.norm = nn.LayerNorm(config.d_model) if config.pre_norm else nn.Identity()
+
+    def forward(self, tokens: Tensor, read: Sequences) -> Tensor:
+        states = self.embeddings(tokens, read)
+        for layer in self.layers:
+            states = layer(states, read.blocks)
+        return self.norm(states)
+
+
+class Decoder(nn.Module):
+    """Reads canvases (feature: age) and attends to their tables."""
+
+    def __init__(self, config: PolicyConfig) -> None:
+        super().__init__()
+        self.embeddings = Embeddings(config, features=config.max_age + 1)
+        self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
+        self.norm = nn.LayerNorm(config.d_model) if config.pre_norm else nn.Identity()
+
+    def forward(self, tokens: Tensor, read: Sequences, tables: Tensor, contexts: Sequence[Context]) -> Tensor:
+        states = self.embeddings(tokens, read)
+        for layer in self.layers:
+            states = layer(states, read.blocks, tables, contexts)
+        return self.norm(states)
