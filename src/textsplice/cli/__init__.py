@@ -12,6 +12,7 @@ from textsplice.errors import TextspliceError
 
 # In the order in which a newcomer meets them; each module has a `register(app)`.
 COMMANDS = (
+    "data",
     "prepare",
     "inspect",
 )
