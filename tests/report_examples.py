@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
+from textsplice.config import Config, to_toml
 from textsplice.corpus.table import Table
 from textsplice.oracle.splice import Splice
 from textsplice.search.generation import (
@@ -52,7 +55,7 @@ def generation(
         splices=splices,
         score=-0.318,
         status="ok",
-        rules=({"rule": "forbidden-words", "words": ["best"]},),
+        rules=({"rule": "forbid-words", "words": ["best"]},),
         policy="full",
         run="made-by-hand",
         tokenizer="words",
@@ -105,3 +108,41 @@ def chain(splices: int, neighbors: int, *, example_id: str = "chain") -> Generat
         else:
             moves.append(Splice(5 + n, 5 + n, source, 8, 12))
     return generation(TABLE, offered, moves, example_id=example_id)
+
+
+def write_run(folder: Path, generations: Sequence[Generation], *, scored: bool = True) -> Path:
+    """A run's folder as `train`, `generate` and `evaluate` leave it, without weights."""
+    folder.mkdir(parents=True, exist_ok=True)
+    config = Config().with_values(["training.max_steps=3000", "output.run=runs/walks"])
+    (folder / "config.toml").write_text(to_toml(config), encoding="utf-8")
+    about = {
+        "id": "0a1b2c3d4e5f",
+        "version": "0.1.0",
+        "command": ["textsplice", "train", "walks.toml"],
+        "prepared": "77aa",
+        "hardware": {"cores": 2, "system": "Linux"},
+    }
+    (folder / "run.json").write_text(json.dumps(about), encoding="utf-8")
+    with (folder / "train.jsonl").open("w", encoding="utf-8") as journal:
+        for step in range(20, 3001, 20):
+            loss = 3.1 + 30 * 0.997**step + 0.4 * ((step * 7919) % 13) / 13
+            journal.write(json.dumps({"kind": "train", "step": step, "loss": loss}) + "\n")
+            if step % 300 == 0:
+                line = {"kind": "validation", "step": step, "loss": 3.6 + 26 * 0.997**step}
+                journal.write(json.dumps(line) + "\n")
+    rows = [json.dumps(generation.to_dict(), ensure_ascii=False) for generation in generations]
+    (folder / "dev.jsonl").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    if scored:
+        signature = "BLEU|e2e-metrics|case:lower|refs:multi|dev:77aa"
+        scores = {
+            "scores": [
+                {"metric": "BLEU", "value": 66.12, "signature": signature},
+                {"metric": "slot errors", "value": 1.9, "signature": "slots|lexicon:walks"},
+            ],
+            "slots": [
+                {"id": generations[-1].id, "missing": ["price", "near"], "wrong": ["kind"]},
+                {"id": generations[0].id, "missing": ["price"]},
+            ],
+        }
+        (folder / "dev.scores.json").write_text(json.dumps(scores), encoding="utf-8")
+    return folder

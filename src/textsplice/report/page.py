@@ -54,7 +54,7 @@ def page(
 @cache
 def template(name: str) -> str:
     """A file of the package's templates."""
-    return resources.files(__package__).joinpath("templates", name).read_text(encoding="utf-8")
+    return resources.files("textsplice.report").joinpath("templates", name).read_text(encoding="utf-8")
 
 
 def _policy(style: str, script: str) -> str:

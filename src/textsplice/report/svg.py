@@ -232,9 +232,9 @@ def _strikes(box: Box) -> Iterator[str]:
 def _underlines(box: Box) -> Iterator[str]:
     """The finished text's sources: one underline a run of words of one kind, dashed by kind."""
     start = 0
-    for kind, run in groupby(box.words, key=lambda word: word.kind):
+    for _, run in groupby(box.words, key=lambda word: word.kind):
         stop = start + len(list(run))
-        ink = INKS[kind]
+        ink = INKS[box.words[start].kind]
         for extent in box.extents(start, stop):
             yield _stroke(extent, box.baseline(extent.line) + 4.5, ink.line, ink.dashes)
         start = stop

@@ -2,7 +2,7 @@
 // Plays derivations. All text reaches the page by textContent; nothing is ever parsed as markup.
 (() => {
   const [BEGIN, END, MASK] = ["\u0002", "\u0003", "\u001a"];
-  const derivations = JSON.parse(document.getElementById("derivations").textContent);
+  const derivations = JSON.parse(document.getElementById("derivation-data").textContent);
   const home = document.getElementById("player");
   let shown = null; // the derivation on the board, with its replayed canvases
   let at = 0; // 0 is the empty canvas, 1…n the splices, n + 1 the finished text

@@ -1,0 +1,38 @@
+"""`textsplice report RUN|FILE`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+EXAMPLES = """
+Write report.html: settings, data, learning curve, scores, and derivations that can be played.
+
+Examples:
+
+    textsplice report runs/bundled
+
+    textsplice report runs/e2e-full/dev.jsonl --out e2e.html --derivations 200
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("report", help=EXAMPLES)(run)
+
+
+def run(
+    run_or_file: Annotated[
+        Path, typer.Argument(metavar="RUN|FILE", help="A run's folder, or a file that `generate` wrote.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Where to write; report.html beside it if not said.")
+    ] = None,
+    derivations: Annotated[int, typer.Option(min=0, help="How many derivations to show.")] = 20,
+) -> None:
+    """Writes the page and prints its path."""
+    from textsplice.report.overview import write_report
+
+    print(write_report(run_or_file, out, derivations=derivations))

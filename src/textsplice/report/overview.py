@@ -1,0 +1,200 @@
+"""The report of a run: what it was, what it learned, how it scores, and derivations to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+
+from textsplice import __version__
+from textsplice.files import atomic_write_text
+from textsplice.report.curve import learning_curve
+from textsplice.report.document import Document, read_document
+from textsplice.report.escape import markup
+from textsplice.report.page import page, template
+from textsplice.report.run import Errors, Run, read_rows, read_run
+
+DERIVATIONS = 20
+WORST = 10
+
+
+def write_report(run_or_file: Path, out: Path | None = None, *, derivations: int = DERIVATIONS) -> Path:
+    """Writes `report.html` beside what it reports on, or to `out`, and says where it is."""
+    if out is None:
+        folder = run_or_file if run_or_file.is_dir() else run_or_file.parent
+        out = folder / "report.html"
+    atomic_write_text(out, report_html(run_or_file, derivations=derivations))
+    return out
+
+
+def report_html(run_or_file: Path, *, derivations: int = DERIVATIONS) -> str:
+    """The report as one self-contained page."""
+    run = read_run(run_or_file)
+    worst = run.errors[:WORST]
+    documents = _documents(run, derivations, [error.id for error in worst])
+    shown = {document.generation.id: document for document in documents}
+    return page(
+        documents,
+        title=f"{run.title} · textsplice",
+        notes={error.id: error.told for error in worst},
+        before=_summary(run) + _contents(run) + _derivations_heading(run, len(documents)),
+        after="".join([_curve(run), _scores(run), _worst(worst, shown), _data(run), _settings(run), _foot()]),
+        style=template("report.css"),
+    )
+
+
+def _documents(run: Run, count: int, worst: Sequence[str]) -> list[Document]:
+    """Evenly spaced examples, so that nobody picked them, and then the worst ones."""
+    if run.outputs is None or run.habits is None or not run.habits.outputs:
+        return []
+    spaced = {n * run.habits.outputs // count for n in range(count)} if count else set[int]()
+    wanted = set(worst)
+    found: dict[str, Document] = {}
+    late: dict[str, Document] = {}
+    for number, row in enumerate(read_rows(run.outputs)):
+        is_worst = row.get("id") in wanted
+        if number in spaced or is_worst:
+            document = read_document(row, f"{run.outputs}, line {number + 1}")
+            (found if number in spaced else late)[document.generation.id] = document
+    return [*found.values(), *(late[name] for name in worst if name in late)]
+
+
+def _summary(run: Run) -> str:
+    numbers = [(f"{score.value:.2f}", score.metric) for score in islice(run.scores, 3)]
+    if habits := run.habits:
+        numbers += [
+            (f"{habits.outputs:,}", "texts"),
+            (f"{habits.splices:.1f}", "splices a text"),
+            (f"{habits.neighbors:.1f}", "neighbours a text"),
+            (f"{habits.copied:.1%}", "of words copied, not generated"),
+        ]
+        if habits.abstained:
+            numbers.append((f"{habits.abstained:,}", "abstained"))
+    items = "".join(f"<li><b>{markup(n)}</b><span>{markup(what)}</span></li>" for n, what in numbers)
+    return f'<ul class="summary" aria-label="In short">{items}</ul>\n' if items else ""
+
+
+def _contents(run: Run) -> str:
+    parts = [("derivations", "Derivations")]
+    parts += [("learning", "Learning curve")] if run.train or run.validation else []
+    parts += [("scores", "Scores")] if run.scores or run.habits else []
+    parts += [("worst", "Worst by slot errors")] if run.errors else []
+    parts += [("data", "Data")]
+    parts += [("settings", "Settings")] if run.settings else []
+    links = "".join(f'<a href="#{name}">{markup(title)}</a>' for name, title in parts)
+    return f'<nav class="sections" aria-label="Sections">{links}</nav>\n'
+
+
+def _derivations_heading(run: Run, count: int) -> str:
+    if not count:
+        told = "None yet. `textsplice generate` makes some; then write the report again."
+    elif run.habits and count < run.habits.outputs:
+        told = f"{count} of {run.habits.outputs:,}, evenly spaced through the file, not picked"
+        told += "; those with the most slot errors follow." if run.errors else "."
+    else:
+        told = "All of them."
+    return _part("derivations", "Derivations", f"<p>{markup(told)}</p>")
+
+
+def _curve(run: Run) -> str:
+    figure = learning_curve(run.train, run.validation)
+    if not figure:
+        return ""
+    key = (
+        '<p class="key">Loss a text: <span class="train">training</span>, '
+        '<span class="validation">validation</span>'
+    )
+    if run.validation:
+        best = min(run.validation, key=lambda point: point.loss)
+        key += f"; least validation loss {best.loss:.3f} at step {best.step:,}"
+    return _part("learning", "Learning curve", f'<div class="card">{figure}{key}.</p></div>')
+
+
+def _scores(run: Run) -> str:
+    rows = [_score_row(score.metric, f"{score.value:.4f}", score.signature) for score in run.scores]
+    if habits := run.habits:
+        made = f"over {habits.outputs - habits.abstained} texts of {run.outputs and run.outputs.name}"
+        rows += [
+            _score_row("splices a text", f"{habits.splices:.2f}", made),
+            _score_row("neighbours a text", f"{habits.neighbors:.2f}", made),
+            _score_row("words copied", f"{habits.copied:.1%}", made),
+        ]
+    if not rows:
+        return ""
+    table = f'<table class="rows"><tbody>{"".join(rows)}</tbody></table>'
+    note = "" if run.scores else "<p>No scores yet: <code>textsplice evaluate</code> writes them.</p>"
+    return _part("scores", "Scores", f'{note}<div class="card scores">{table}</div>')
+
+
+def _score_row(metric: str, value: str, signature: str) -> str:
+    return (
+        f'<tr><th scope="row">{markup(metric)}</th><td class="number">{markup(value)}</td>'
+        f'<td class="signature">{markup(signature)}</td></tr>'
+    )
+
+
+def _worst(worst: Sequence[Errors], shown: Mapping[str, Document]) -> str:
+    if not worst:
+        return ""
+    items = [
+        f'<li><a href="#player" data-open="{markup(error.id)}">{markup(error.id)}</a> '
+        f'<span class="errors">{markup(error.told)}</span><br>'
+        f"{markup(shown[error.id].generation.text) if error.id in shown else ''}</li>"
+        for error in worst
+    ]
+    return _part(
+        "worst", "Worst by slot errors", f'<div class="card"><ol class="worst">{"".join(items)}</ol></div>'
+    )
+
+
+def _data(run: Run) -> str:
+    corpus, neighbors = run.settings.get("corpus", {}), run.settings.get("neighbors", {})
+    rows = {
+        "corpus": corpus.get("source"),
+        "decontaminated against": corpus.get("decontaminate") or None,
+        "neighbours offered": neighbors.get("k"),
+        "neighbours exclude": neighbors.get("exclude"),
+        "prepared data": run.about.get("prepared"),
+        "run": run.about.get("id"),
+        "version": run.about.get("version"),
+        "command": run.about.get("command"),
+        "hardware": run.about.get("hardware"),
+        "texts": run.outputs.name if run.outputs else None,
+        "SHA-256 of the texts": run.outputs_hash or None,
+    }
+    return _part("data", "Data", f'<div class="card">{_rows(rows)}</div>')
+
+
+def _settings(run: Run) -> str:
+    if not run.settings:
+        return ""
+    tables = "".join(_rows(values, name) for name, values in run.settings.items())
+    return _part("settings", "Settings", f'<div class="card settings">{tables}</div>')
+
+
+def _rows(values: Mapping[str, object], caption: str = "") -> str:
+    body = "".join(
+        f'<tr><th scope="row">{markup(name)}</th><td>{markup(_value(value))}</td></tr>'
+        for name, value in values.items()
+        if value is not None
+    )
+    head = f"<caption>{markup(caption)}</caption>" if caption else ""
+    return f'<table class="rows">{head}<tbody>{body}</tbody></table>'
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_value(item)}" for name, item in value.items())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return " ".join(map(_value, value)) or "–"
+    return str(value) if value != "" else "–"
+
+
+def _part(name: str, title: str, content: str) -> str:
+    return f'<section class="part" id="{name}"><h2>{markup(title)}</h2>{content}</section>\n'
+
+
+def _foot() -> str:
+    return f'<footer class="foot">textsplice {markup(__version__)}</footer>'
