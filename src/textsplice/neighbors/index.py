@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from textsplice.errors import InputError
 from textsplice.neighbors.features import Features
-from textsplice.neighbors.layout import WORD, EncodedSets, Layout, assign_slots, order_rows
+from textsplice.neighbors.layout import WORD, EncodedSets, Layout, Queries, assign_slots, order_rows
 from textsplice.neighbors.persistence import load_layout, save_layout
 
 Allow = NDArray[np.bool_] | Callable[[int], bool]
@@ -27,17 +27,6 @@ class Hits(NamedTuple):
 
     rows: NDArray[np.int32]
     scores: NDArray[np.float64]
-
-
-class Queries(NamedTuple):
-    """Features of many queries as the kernels read them: ids of what the corpus knows, sizes of all."""
-
-    field_ids: NDArray[np.int32]
-    field_offsets: NDArray[np.int64]
-    field_sizes: NDArray[np.int32]
-    value_ids: NDArray[np.int32]
-    value_offsets: NDArray[np.int64]
-    value_sizes: NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,24 +124,12 @@ class Index:
         count = len(queries)
         rows = np.full((count, k), -1, dtype=np.int32)
         scores = np.zeros((count, k), dtype=np.float64)
-        encoded = self._encode(queries)
-        excluded_rows = np.full(count, -1, np.int32) if exclude_rows is None else exclude_rows
-        excluded_slots = self._slots(count, exclude_groups)
+        encoded = self._encode(queries, exclude_rows, exclude_groups)
         allowed = self._allowed(allow)
 
         def answer(first: int) -> None:
             last = min(first + CHUNK, count)
-            search_all(
-                self.layout,
-                encoded,
-                excluded_rows,
-                excluded_slots,
-                allowed,
-                first,
-                last,
-                rows,
-                scores,
-            )
+            search_all(self.layout, encoded, allowed, first, last, rows, scores)
 
         if threads == 1:
             for first in range(0, count, CHUNK):
@@ -162,21 +139,25 @@ class Index:
                 list(pool.map(answer, range(0, count, CHUNK)))
         return rows, scores
 
-    def _encode(self, queries: Sequence[Features]) -> Queries:
-        fields = [sorted(_known(query.fields, self.fields)) for query in queries]
-        values = [sorted(_known(query.values, self.values)) for query in queries]
+    def _encode(
+        self,
+        queries: Sequence[Features],
+        exclude_rows: NDArray[np.int32] | None,
+        exclude_groups: NDArray[np.int32] | None,
+    ) -> Queries:
+        nothing = np.full(len(queries), -1, dtype=np.int32)
         return Queries(
-            *_packed(fields),
+            *_packed([_known(query.fields, self.fields) for query in queries]),
             np.array([len(query.fields) for query in queries], dtype=np.int32),
-            *_packed(values),
+            *_packed([_known(query.values, self.values) for query in queries]),
             np.array([len(query.values) for query in queries], dtype=np.int32),
+            nothing if exclude_rows is None else np.array(exclude_rows, dtype=np.int32),
+            nothing if exclude_groups is None else self._slots(exclude_groups),
         )
 
-    def _slots(self, count: int, groups: NDArray[np.int32] | None) -> NDArray[np.int32]:
-        slots = np.full(count, -1, dtype=np.int32)
-        if groups is not None:
-            named = groups >= 0
-            slots[named] = self.layout.group_slots[groups[named]]
+    def _slots(self, groups: NDArray[np.int32]) -> NDArray[np.int32]:
+        slots = np.full(len(groups), -1, dtype=np.int32)
+        slots[groups >= 0] = self.layout.group_slots[groups[groups >= 0]]
         return slots
 
     def _allowed(self, allow: Allow | None) -> NDArray[np.bool_]:
@@ -189,7 +170,8 @@ class Index:
                 f"the allowed rows are {allow.dtype}{list(allow.shape)}, not bool[{len(self)}].",
                 remedy="Give one truth value for each row of the corpus, or a function of a row.",
             )
-        return allow
+        # Copied, so that the kernels are not compiled anew for one that is read-only or has gaps.
+        return np.array(allow)
 
 
 def _known(names: frozenset[str], numbers: dict[str, int]) -> list[int]:

@@ -1,30 +1,59 @@
 """The compiled part of the search: overlaps of 64 tables at once, as numbers whose bits lie in planes.
 
-Bit `b` of word `w` of plane `p` is bit `p` of the overlap of the query with slot `64·w + b`. Adding one
+Bit `b` of word `w` of plane `p` is bit `p` of the overlap of the query with slot `64·w + b`. Adding a
 feature's bitmap to all overlaps is a ripple of and/xor over the planes, and comparing all overlaps with a
 number is one and/or a plane.
+
+A *cell* is all tables of one size class that share one number of fields with the query: they have the same
+F1(fields). Cells are looked at in the order of the highest score that is possible in them, until that is
+below the k-th found. Of a cell, only those tables are scored that share enough values to get there.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-BLOCK = 128  # words of each plane that are worked on at a time, so that they stay in the first cache
+from textsplice.neighbors.layout import FeatureSets, Layout, Queries
+
+Planes = NDArray[np.uint64]  # (bits, words)
+
+BLOCK = 256  # words of each plane that are worked on at a time, so that they stay in the first cache
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 NONE = np.uint64(0)
 ONE = np.uint64(1)
 
-# The place of a lone bit: a de Bruijn product has a different top six bits for each of them.
+# The place of a lone bit: multiplied with a de Bruijn number, each has other top six bits.
 DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
-SHIFT = np.uint64(58)
-PLACE = np.zeros(64, dtype=np.uint8)
-for _bit in range(64):
-    PLACE[((0x03F79D71B4CB0A89 << _bit) & 0xFFFFFFFFFFFFFFFF) >> 58] = _bit
+TOP_SIX = np.uint64(58)
+with np.errstate(over="ignore"):
+    PLACE = np.argsort((DE_BRUIJN << np.arange(64, dtype=np.uint64)) >> TOP_SIX)
+
+
+class Query(NamedTuple):
+    """One query: the ids that the corpus knows, the sizes of the whole sets, and what not to find."""
+
+    field_ids: NDArray[np.int32]
+    field_size: int
+    value_ids: NDArray[np.int32]
+    value_size: int
+    excluded_row: int
+    excluded_slot: int
+
+
+class Cells(NamedTuple):
+    """Size classes and numbers of shared fields, with the highest score possible in each, falling."""
+
+    classes: NDArray[np.int64]
+    shared: NDArray[np.int64]
+    bounds: NDArray[np.float64]
 
 
 @njit(cache=True, nogil=True)
-def bit_length(number):
+def bit_length(number: int) -> int:
     """How many planes hold the numbers up to `number`."""
     length = 0
     while number >> length:
@@ -33,10 +62,11 @@ def bit_length(number):
 
 
 @njit(cache=True, nogil=True)
-def score(field_overlap, field_total, value_overlap, value_total):
+def score(field_overlap: int, field_total: int, value_overlap: int, value_total: int) -> float:
     """F1(fields) + F1(values) / 10, where a total is |A| + |B|.
 
-    One division of integers, and division is correctly rounded: equal scores are equal floats.
+    One division of integers, which is correctly rounded: equal scores are equal floats, and a bound that
+    is computed so is never below what it bounds.
     """
     fields = max(field_total, 1)
     values = max(value_total, 1)
@@ -44,35 +74,40 @@ def score(field_overlap, field_total, value_overlap, value_total):
 
 
 @njit(cache=True, nogil=True)
-def add_bitmaps(planes, bitmaps, ids):
+def add_bitmaps(planes: Planes, bitmaps: NDArray[np.uint64], ids: NDArray[np.int32]) -> None:
     """Adds the bitmaps of the common ones among `ids` to the overlaps."""
+    common = ids[ids < len(bitmaps)]
     carry = np.empty(BLOCK, dtype=np.uint64)
+    nothing = np.zeros(BLOCK, dtype=np.uint64)
     for begin in range(0, planes.shape[1], BLOCK):
-        width = min(BLOCK, planes.shape[1] - begin)
-        added = 0
-        for feature in ids:
-            if feature >= len(bitmaps):
-                continue
-            added += 1
-            carry[:width] = bitmaps[feature, begin : begin + width]
-            for p in range(bit_length(added)):
-                plane = planes[p, begin : begin + width]
-                for w in range(width):
+        end = min(begin + BLOCK, planes.shape[1])
+        # A full adder takes two at a time, which halves the ripples through the higher planes.
+        for i in range(0, len(common), 2):
+            one = bitmaps[common[i], begin:end]
+            two = bitmaps[common[i + 1], begin:end] if i + 1 < len(common) else nothing
+            plane = planes[0, begin:end]
+            for w in range(end - begin):
+                either = one[w] ^ two[w]
+                carry[w] = (one[w] & two[w]) | (either & plane[w])
+                plane[w] ^= either
+            for p in range(1, bit_length(min(i + 2, len(common)))):
+                plane = planes[p, begin:end]
+                for w in range(end - begin):
                     both = plane[w] & carry[w]
                     plane[w] ^= carry[w]
                     carry[w] = both
 
 
 @njit(cache=True, nogil=True)
-def add_postings(planes, common, offsets, slots, ids):
+def add_postings(planes: Planes, sets: FeatureSets, ids: NDArray[np.int32]) -> None:
     """Adds one to the overlap of every slot that has one of the rare ones among `ids`."""
+    common = len(sets.bitmaps)
     for feature in ids:
         if feature < common:
             continue
-        rare = feature - common
-        for i in range(offsets[rare], offsets[rare + 1]):
-            word = slots[i] >> 6
-            carry = ONE << np.uint64(slots[i] & 63)
+        for slot in sets.slots[sets.offsets[feature - common] : sets.offsets[feature - common + 1]]:
+            word = slot >> 6
+            carry = ONE << np.uint64(slot & 63)
             p = 0
             while carry:
                 both = planes[p, word] & carry
@@ -82,16 +117,16 @@ def add_postings(planes, common, offsets, slots, ids):
 
 
 @njit(cache=True, nogil=True)
-def overlaps(sets, ids):
-    """The planes of |query ∩ table| for every slot."""
+def overlaps(sets: FeatureSets, ids: NDArray[np.int32]) -> Planes:
+    """How many of the features every slot has."""
     planes = np.zeros((bit_length(len(ids)), sets.bitmaps.shape[1]), dtype=np.uint64)
     add_bitmaps(planes, sets.bitmaps, ids)
-    add_postings(planes, len(sets.bitmaps), sets.offsets, sets.slots, ids)
+    add_postings(planes, sets, ids)
     return planes
 
 
 @njit(cache=True, nogil=True)
-def largest(planes):
+def largest(planes: Planes) -> int:
     """The largest overlap of all slots."""
     found = 0
     alive = np.full(planes.shape[1], ALL)
@@ -101,12 +136,13 @@ def largest(planes):
             seen |= alive[w] & planes[p, w]
         if seen:
             found |= 1 << p
-            alive &= planes[p]
+            for w in range(len(alive)):
+                alive[w] &= planes[p, w]
     return found
 
 
 @njit(cache=True, nogil=True)
-def keep_equal(matches, planes, begin, number):
+def keep_equal(matches: NDArray[np.uint64], planes: Planes, begin: int, number: int) -> None:
     """Clears the slots whose overlap is not `number`."""
     for p in range(len(planes)):
         flip = NONE if (number >> p) & 1 else ALL
@@ -116,9 +152,9 @@ def keep_equal(matches, planes, begin, number):
 
 
 @njit(cache=True, nogil=True)
-def keep_at_least(matches, reached, planes, begin, number):
+def keep_at_least(matches: NDArray[np.uint64], planes: Planes, begin: int, number: int) -> None:
     """Clears the slots whose overlap is less than `number`."""
-    reached[:] = ALL
+    reached = np.full(len(matches), ALL)
     for p in range(len(planes)):
         plane = planes[p, begin : begin + len(matches)]
         if (number >> p) & 1:
@@ -132,135 +168,143 @@ def keep_at_least(matches, reached, planes, begin, number):
 
 
 @njit(cache=True, nogil=True)
-def overlap_at(planes, word, bit):
+def overlap_at(planes: Planes, slot: int) -> int:
     """The overlap of one slot."""
     number = 0
     for p in range(len(planes)):
-        number |= np.int64((planes[p, word] >> bit) & ONE) << p
+        if (planes[p, slot >> 6] >> np.uint64(slot & 63)) & ONE:
+            number |= 1 << p
     return number
 
 
 @njit(cache=True, nogil=True)
-def precedes(score_a, typicality_a, row_a, score_b, typicality_b, row_b):
-    """Whether row a stands before row b: higher score, then more typical text, then lower number."""
-    if score_a != score_b:
-        return score_a > score_b
-    if typicality_a != typicality_b:
-        return typicality_a > typicality_b
-    return row_a < row_b
-
-
-@njit(cache=True, nogil=True)
-def insert(rows, scores, found, row, value, typicality):
-    """Puts a row where it belongs among the `found` best; returns how many there are now, -1 if no place."""
-    k = len(rows)
-    if found == k and not precedes(
-        value, typicality[row], row, scores[k - 1], typicality[rows[k - 1]], rows[k - 1]
-    ):
-        return -1
-    place = min(found, k - 1)
-    while place > 0 and precedes(
-        value,
-        typicality[row],
-        row,
-        scores[place - 1],
-        typicality[rows[place - 1]],
-        rows[place - 1],
-    ):
-        rows[place] = rows[place - 1]
-        scores[place] = scores[place - 1]
-        place -= 1
-    rows[place] = row
-    scores[place] = value
-    return min(found + 1, k)
-
-
-@njit(cache=True, nogil=True)
-def rank_cells(layout, fields, known, values, value_bound):
-    """All (size class, field overlap) pairs, those that can score highest first, with that score."""
+def rank_cells(layout: Layout, query: Query, value_bound: int) -> Cells:
+    """All cells, given that no table shares more than `value_bound` values with the query."""
+    known = len(query.field_ids)
     count = 0
     for size in layout.class_sizes:
         count += min(known, size) + 1
-    classes = np.empty(count, dtype=np.int32)
-    shared = np.empty(count, dtype=np.int32)
+    classes = np.empty(count, dtype=np.int64)
+    shared = np.empty(count, dtype=np.int64)
     bounds = np.empty(count, dtype=np.float64)
     cell = 0
-    for c in range(len(layout.class_sizes)):
-        size = layout.class_sizes[c]
+    for c, size in enumerate(layout.class_sizes):
         for overlap in range(min(known, size) + 1):
             classes[cell] = c
             shared[cell] = overlap
-            # The values that a table shares are among its values: |B| is at least their number.
-            bounds[cell] = score(overlap, fields + size, value_bound, values + value_bound)
+            bounds[cell] = best_score(query, size, overlap, value_bound)
             cell += 1
     order = np.argsort(-bounds)
-    return classes[order], shared[order], bounds[order]
+    return Cells(classes[order], shared[order], bounds[order])
+
+
+@njit(cache=True, nogil=True)
+def best_score(query: Query, size: int, overlap: int, value_overlap: int) -> float:
+    """The highest score of a table of so many fields that shares so many fields and values."""
+    # The values that it shares are among its values, so it has at least as many.
+    return score(overlap, query.field_size + size, value_overlap, query.value_size + value_overlap)
+
+
+@njit(cache=True, nogil=True)
+def precedes(value: float, row: int, other_value: float, other: int, typicality: NDArray[np.float64]) -> bool:
+    """Whether a row stands before another: higher score, then more typical text, then lower number."""
+    if value != other_value:
+        return value > other_value
+    if typicality[row] != typicality[other]:
+        return typicality[row] > typicality[other]
+    return row < other
+
+
+@njit(cache=True, nogil=True)
+def insert_rows(
+    layout: Layout,
+    query: Query,
+    allowed: NDArray[np.bool_],
+    slot: int,
+    value: float,
+    rows: NDArray[np.int32],
+    scores: NDArray[np.float64],
+    found: int,
+) -> int:
+    """Puts the rows of a slot where they belong among the `found` best; returns how many there are now."""
+    for row in layout.rows[layout.row_offsets[slot] : layout.row_offsets[slot + 1]]:
+        if row == query.excluded_row or (len(allowed) and not allowed[row]):
+            continue
+        place = found
+        while place > 0 and precedes(value, row, scores[place - 1], rows[place - 1], layout.typicality):
+            if place < len(rows):
+                rows[place] = rows[place - 1]
+                scores[place] = scores[place - 1]
+            place -= 1
+        if place == len(rows):  # rows of one slot are in order: the rest has no place either
+            break
+        rows[place] = row
+        scores[place] = value
+        found = min(found + 1, len(rows))
+    return found
 
 
 @njit(cache=True, nogil=True)
 def search_one(
-    layout, field_ids, fields, value_ids, values, excluded_row, excluded_slot, allowed, rows, scores
-):
-    """Fills `rows` and `scores` with the best allowed rows; the rest of `rows` stays as it was."""
-    field_planes = overlaps(layout.fields, field_ids)
-    value_planes = overlaps(layout.values, value_ids)
-    value_bound = largest(value_planes)
-    classes, shared, bounds = rank_cells(layout, fields, len(field_ids), values, value_bound)
-    width = 0
-    for c in range(len(layout.class_sizes)):
-        width = max(width, layout.class_words[c + 1] - layout.class_words[c])
-    buffer = np.empty(width, dtype=np.uint64)
-    reached = np.empty(width, dtype=np.uint64)
-    k = len(rows)
+    layout: Layout,
+    query: Query,
+    allowed: NDArray[np.bool_],
+    rows: NDArray[np.int32],
+    scores: NDArray[np.float64],
+) -> None:
+    """Fills `rows` and `scores` with the best allowed rows; what is left over stays as it was."""
+    field_planes = overlaps(layout.fields, query.field_ids)
+    value_planes = overlaps(layout.values, query.value_ids)
+    cells = rank_cells(layout, query, largest(value_planes))
     found = 0
-    for cell in range(len(classes)):
-        needed = 0
-        total = fields + layout.class_sizes[classes[cell]]
-        if found == k:
-            if bounds[cell] < scores[k - 1]:
+    for cell in range(len(cells.classes)):
+        size_class = int(cells.classes[cell])
+        size = int(layout.class_sizes[size_class])
+        shared = int(cells.shared[cell])
+        enough = 0
+        if found == len(rows):
+            if cells.bounds[cell] < scores[-1]:
                 break
-            while score(shared[cell], total, needed, values + needed) < scores[k - 1]:
-                needed += 1
-        begin = layout.class_words[classes[cell]]
-        matches = buffer[: layout.class_words[classes[cell] + 1] - begin]
-        matches[:] = ALL
-        keep_equal(matches, field_planes, begin, shared[cell])
-        if needed:
-            keep_at_least(matches, reached[: len(matches)], value_planes, begin, needed)
+            while best_score(query, size, shared, enough) < scores[-1]:
+                enough += 1
+        begin = int(layout.class_words[size_class])
+        matches = np.full(layout.class_words[size_class + 1] - begin, ALL)
+        keep_equal(matches, field_planes, begin, shared)
+        if enough:
+            keep_at_least(matches, value_planes, begin, enough)
         for w in range(len(matches)):
-            left = matches[w]
-            while left:
-                lowest = left & (~left + ONE)
-                left ^= lowest
-                bit = np.uint64(PLACE[(lowest * DE_BRUIJN) >> SHIFT])
-                slot = (begin + w) * 64 + np.int64(bit)
-                if slot == excluded_slot:
-                    continue
-                value_overlap = overlap_at(value_planes, begin + w, bit)
-                value = score(shared[cell], total, value_overlap, values + layout.value_sizes[slot])
-                for i in range(layout.row_offsets[slot], layout.row_offsets[slot + 1]):
-                    row = layout.rows[i]
-                    if row == excluded_row or (len(allowed) and not allowed[row]):
-                        continue
-                    now = insert(rows, scores, found, row, value, layout.typicality)
-                    if now < 0:  # the rows of a slot stand in order: the others have no place either
-                        break
-                    found = now
+            while matches[w]:
+                lowest = matches[w] & (~matches[w] + ONE)
+                matches[w] ^= lowest
+                slot = (begin + w) * 64 + int(PLACE[(lowest * DE_BRUIJN) >> TOP_SIX])
+                if slot != query.excluded_slot:
+                    value = score(
+                        shared,
+                        query.field_size + size,
+                        overlap_at(value_planes, slot),
+                        query.value_size + int(layout.value_sizes[slot]),
+                    )
+                    found = insert_rows(layout, query, allowed, slot, value, rows, scores, found)
 
 
 @njit(cache=True, nogil=True)
-def search_all(layout, queries, excluded_rows, excluded_slots, allowed, first, last, rows, scores):
-    """Answers the queries `first … last - 1`."""
+def search_all(
+    layout: Layout,
+    queries: Queries,
+    allowed: NDArray[np.bool_],
+    first: int,
+    last: int,
+    rows: NDArray[np.int32],
+    scores: NDArray[np.float64],
+) -> None:
+    """Answers the queries `first … last - 1`, each into its row of `rows` and `scores`."""
     for q in range(first, last):
-        search_one(
-            layout,
+        query = Query(
             queries.field_ids[queries.field_offsets[q] : queries.field_offsets[q + 1]],
             queries.field_sizes[q],
             queries.value_ids[queries.value_offsets[q] : queries.value_offsets[q + 1]],
             queries.value_sizes[q],
-            excluded_rows[q],
-            excluded_slots[q],
-            allowed,
-            rows[q],
-            scores[q],
+            queries.excluded_rows[q],
+            queries.excluded_slots[q],
         )
+        search_one(layout, query, allowed, rows[q], scores[q])

@@ -8,14 +8,15 @@ have is a bitmap over slots, any other a list of slots.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections import defaultdict
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 WORD = 64
-COMMON = 64  # A feature of at least one in COMMON tables is a bitmap: at most twice the size of its list.
+# A feature of at least one in COMMON tables is a bitmap, at most four times as large as its list of slots.
+COMMON = 128
 
 
 class FeatureSets(NamedTuple):
@@ -40,20 +41,33 @@ class Layout(NamedTuple):
     group_slots: NDArray[np.int32]  # (groups,)       the slot of a distinct table
 
 
+class Queries(NamedTuple):
+    """Features of many queries: ids of those that the corpus knows, sizes of the whole sets."""
+
+    field_ids: NDArray[np.int32]  # of query q: field_ids[field_offsets[q]:field_offsets[q + 1]]
+    field_offsets: NDArray[np.int64]
+    field_sizes: NDArray[np.int32]
+    value_ids: NDArray[np.int32]
+    value_offsets: NDArray[np.int64]
+    value_sizes: NDArray[np.int32]
+    excluded_rows: NDArray[np.int32]  # -1: none
+    excluded_slots: NDArray[np.int32]
+
+
 class EncodedSets:
     """Sets of strings as flat arrays of ids, collected one set at a time: no set is kept."""
 
     def __init__(self) -> None:
-        self._ids: dict[str, int] = {}
+        self._ids: defaultdict[str, int] = defaultdict()
+        self._ids.default_factory = self._ids.__len__
         self._members = array("i")
         self._sizes = array("i")
 
-    def append(self, names: Iterable[str]) -> None:
+    def append(self, names: frozenset[str]) -> None:
         """Adds the next set."""
-        before = len(self._members)
         ids = self._ids
-        self._members.extend([ids.setdefault(name, len(ids)) for name in names])
-        self._sizes.append(len(self._members) - before)
+        self._members.extend([ids[name] for name in names])
+        self._sizes.append(len(names))
 
     @property
     def sizes(self) -> NDArray[np.int32]:
@@ -65,25 +79,35 @@ class EncodedSets:
         members = np.array(self._members, dtype=np.int32)
         counts = np.bincount(members, minlength=len(self._ids))
         # Ids were given in the order in which sets of strings iterate, which changes from run to run.
-        names = sorted(self._ids, key=lambda name: (-counts[self._ids[name]], name))
-        rank = np.empty(len(names), dtype=np.int32)
-        rank[np.fromiter((self._ids[name] for name in names), np.int64, len(names))] = np.arange(
-            len(names), dtype=np.int32
-        )
-        counts = np.sort(counts)[::-1]
-        members = rank[members]
-        at = np.repeat(slots, self.sizes)
-        common = int(np.count_nonzero(counts * COMMON >= len(slots)))
+        frequency = dict(zip(self._ids, counts.tolist(), strict=True))
+        names = sorted(frequency, key=lambda name: (-frequency[name], name))
+        order = np.fromiter((self._ids[name] for name in names), np.int64, len(names))
+        rank = np.empty(len(names), dtype=np.int64)
+        rank[order] = np.arange(len(names))
+        # By feature, then by slot: sorting one key of both is many times faster than sorting by two.
+        keys = rank[members] * (words * WORD) + np.repeat(slots, self.sizes)
+        keys.sort()
+        sorted_slots = (keys % max(words * WORD, 1)).astype(np.int32)
+        return names, _feature_sets(sorted_slots, counts[order], len(slots), words)
 
-        bits = np.zeros((common, words * WORD), dtype=np.bool_)
-        is_common = members < common
-        bits[members[is_common], at[is_common]] = True
-        bitmaps = np.packbits(bits, axis=1, bitorder="little").view("<u8").astype(np.uint64)
 
-        members, at = members[~is_common], at[~is_common]
-        at = at[np.lexsort((at, members))]
-        offsets = np.concatenate(([0], np.cumsum(counts[common:], dtype=np.int64)))
-        return names, FeatureSets(bitmaps, offsets, at)
+def _feature_sets(
+    slots: NDArray[np.int32], counts: NDArray[np.int64], tables: int, words: int
+) -> FeatureSets:
+    """Parts features into common and rare, given the slots of each, laid end to end."""
+    offsets = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
+    common = int(np.count_nonzero(counts * COMMON >= tables))
+    bitmaps = np.empty((common, words), dtype=np.uint64)
+    for feature in range(common):
+        bitmaps[feature] = _bitmap(slots[offsets[feature] : offsets[feature + 1]], words)
+    first = offsets[common]
+    return FeatureSets(bitmaps, offsets[common:] - first, slots[first:].copy())
+
+
+def _bitmap(slots: NDArray[np.int32], words: int) -> NDArray[np.uint64]:
+    bits = np.zeros(words * WORD, dtype=np.bool_)
+    bits[slots] = True
+    return np.packbits(bits, bitorder="little").view("<u8")
 
 
 def assign_slots(
