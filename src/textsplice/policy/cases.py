@@ -92,3 +92,12 @@ def segment_limits(segments: NDArray[np.int32]) -> NDArray[np.int64]:
     """Of each token of a table, where its segment ends."""
     boundaries = np.append(np.flatnonzero(np.diff(segments)) + 1, len(segments))
     return boundaries[np.searchsorted(boundaries, np.arange(len(segments)), side="right")]
+
+
+def numbers_of(words: NDArray[np.int64], ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The index of each id among `words`, -1 if it is not there."""
+    if not len(words):
+        return np.full(len(ids), -1, dtype=np.int64)
+    order = np.argsort(words)
+    found = order[np.minimum(np.searchsorted(words[order], ids), len(words) - 1)]
+    return np.where(words[found] == ids, found, -1)

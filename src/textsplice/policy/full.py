@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
-from transformers import PreTrainedModel
+from torch import Tensor
 
 from textsplice.policy.cases import Case
 from textsplice.policy.config import PolicyConfig
@@ -19,44 +18,22 @@ from textsplice.policy.full_scores import (
     CaseStates,
     FirstScores,
     encode_cases,
-    encode_texts,
     first_scores,
     second_scores,
 )
 from textsplice.policy.heads import FirstHead, SecondHead
+from textsplice.policy.model import PolicyModel
 from textsplice.policy.output import PolicyOutput
-from textsplice.policy.transformer import Context, Decoder, Encoder, Sequences
-from textsplice.text.vocabulary import UNKNOWN_ID
 
 
-class FullPolicy(PreTrainedModel):
+class FullPolicy(PolicyModel):
     """FULL: chooses the start and first token of a splice, then its stop and last token."""
 
-    config_class = PolicyConfig
-    config: PolicyConfig
-
     def __init__(self, config: PolicyConfig) -> None:
-        super().__init__(config)
-        self.tokens = nn.Embedding(config.embedded, config.d_model)
-        self.encoder = Encoder(config)
-        self.decoder = Decoder(config)
+        super().__init__(config, decoder_features=config.max_age + 1)
         self.first = FirstHead(config)
         self.second = SecondHead(config)
         self.post_init()
-
-    def word_states(self) -> Tensor:
-        """The generable words as the encoder's input would see them, `[V, d]`."""
-        ids = torch.tensor(self.config.words, dtype=torch.long)
-        words = ids.where(ids < self.config.embedded, UNKNOWN_ID)
-        return self.encoder.embeddings.norm(self.tokens(words))
-
-    def encode(self, read: Sequences) -> Tensor:
-        """The states of tables and neighbors, `[N, d]`."""
-        return self.encoder(self.tokens(read.ids), read)
-
-    def decode(self, read: Sequences, tables: Tensor, contexts: Sequence[Context]) -> Tensor:
-        """The states of canvases, which attend to their own table each, `[N, d]`."""
-        return self.decoder(self.tokens(read.ids), read, tables, contexts)
 
     def forward(self, batch: FullBatch) -> PolicyOutput:
         """The loss of a batch of derivations (equations 2 and 3 of the paper)."""
@@ -79,11 +56,6 @@ class FullPolicy(PreTrainedModel):
             canvas_tokens=batch.canvas_tokens,
             skipped=batch.skipped,
         )
-
-    @torch.no_grad()
-    def encode_texts(self, texts: Sequence[NDArray[np.int32]]) -> list[Tensor]:
-        """Each neighbor's encoding `[L, d]`; depends on nothing else, so it can be cached."""
-        return encode_texts(self, texts)
 
     @torch.no_grad()
     def encode_cases(

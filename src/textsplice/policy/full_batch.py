@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from textsplice.policy.actions import Actions, Drawn, Sources, draw
-from textsplice.policy.cases import segment_limits
+from textsplice.policy.cases import numbers_of, segment_limits
 from textsplice.policy.config import PolicyConfig
 from textsplice.policy.examples import TrainingSplit, group_cases
 from textsplice.policy.kernels import list_ends, mark_spans
@@ -83,9 +83,7 @@ def collate_full(
     tables = _TableStates.of(canvases)
     layout = tables.layout(sources)
     encoded = tables.sequences(config, sources, layout)
-    neighbor_places = sum(
-        block.size for block, group in zip(layout.blocks, layout.block_groups, strict=True) if group == 0
-    )
+    neighbor_places = layout.group_size(0)
 
     actions = canvases.actions
     cases: list[BatchCase] = []
@@ -254,7 +252,7 @@ class _Spans:
 
         marks = np.zeros((len(actions), texts.keys + texts.words + texts.table_length + 1), np.bool_)
         mark_spans(texts.tokens, texts.limit, texts.column, first_token, begin, actions.length, marks)
-        number = _numbers(words, first_token)
+        number = numbers_of(words, first_token)
         is_word = np.flatnonzero((actions.length == 1) & (number >= 0))
         marks[is_word, texts.keys + number[is_word]] = True
         marks[actions.source < 0, -1] = True
@@ -288,12 +286,3 @@ class _Spans:
                 end_allowed=torch.from_numpy(np.arange(width) < self.counts[here, None]),
                 chosen=torch.from_numpy((actions.stop[here] + 1) * width + self.chosen[here]),
             )
-
-
-def _numbers(words: NDArray[np.int64], ids: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The index of each id among `words`, -1 if it is not there."""
-    if not len(words):
-        return np.full(len(ids), -1, dtype=np.int64)
-    order = np.argsort(words)
-    found = order[np.minimum(np.searchsorted(words[order], ids), len(words) - 1)]
-    return np.where(words[found] == ids, found, -1)

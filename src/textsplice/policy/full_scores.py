@@ -18,8 +18,7 @@ from torch.nn import functional
 
 from textsplice.policy.cases import Case, Keys
 from textsplice.policy.layout import Layout, lay_out
-from textsplice.policy.transformer import NEIGHBOR, Context, sequences
-from textsplice.ragged import Ragged
+from textsplice.policy.transformer import Context, sequences
 from textsplice.text.vocabulary import PAD_ID
 
 if TYPE_CHECKING:
@@ -77,28 +76,11 @@ class FirstScores:
     table_start: NDArray[np.int64]
 
 
-def encode_texts(policy: FullPolicy, texts: Sequence[NDArray[np.int32]]) -> list[Tensor]:
-    """Each neighbor's encoding `[L, d]`."""
-    if not texts:
-        return []
-    packed = Ragged.from_rows(texts)
-    layout = lay_out(packed.lengths)
-    features = np.full(layout.size, NEIGHBOR, dtype=np.int64)
-    read = sequences(policy.config, layout, layout.spread(packed.values), features)
-    flat = policy.encode(read)
-    starts = zip(layout.start.tolist(), packed.lengths.tolist(), strict=True)
-    return [flat[start : start + length] for start, length in starts]
-
-
 def encode_cases(
     policy: FullPolicy, cases: Sequence[Case], encodings: Sequence[Sequence[Tensor]] | None = None
 ) -> CaseStates:
     """The keys of each case; neighbors are encoded here unless their encodings are at hand."""
-    if encodings is None:
-        flat = iter(encode_texts(policy, [text for case in cases for text in case.neighbors]))
-        encodings = [[next(flat) for _ in case.neighbors] for case in cases]
-    empty = torch.zeros(0, policy.config.d_model)
-    neighbors = [torch.cat([empty, *own]) for own in encodings]
+    neighbors = policy.encode_neighbors([case.neighbors for case in cases], encodings)
     words = policy.word_states()
     word_keys = policy.first.keys.word(words)
     ids = np.asarray(policy.config.words, dtype=np.int64)

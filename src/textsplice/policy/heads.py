@@ -19,7 +19,9 @@ class KeyProjections(nn.Module):
     def __init__(self, config: PolicyConfig) -> None:
         super().__init__()
         self.table = nn.Linear(config.d_model, config.d_model, bias=False)
-        self.neighbor = nn.Linear(config.d_model, config.d_model, bias=False)
+        # S2S+copy has no neighbors, and a weight without a gradient would upset DDP.
+        if config.kind != "copy":
+            self.neighbor = nn.Linear(config.d_model, config.d_model, bias=False)
         self.word = nn.Linear(config.d_model, config.d_model, bias=False)
 
 

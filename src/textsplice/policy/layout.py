@@ -55,13 +55,18 @@ class Layout:
         """Places of the flat tensor."""
         return sum(block.size for block in self.blocks)
 
+    def group_size(self, group: int) -> int:
+        """Places of one group's blocks."""
+        pairs = zip(self.blocks, self.block_groups.tolist(), strict=True)
+        return sum(block.size for block, its_group in pairs if its_group == group)
+
     def places(self) -> NDArray[np.int64]:
         """The place of every token, sequences one after another as they were given."""
         ends = np.cumsum(self.lengths)
         shift = self.start - (ends - self.lengths)
         return np.repeat(shift, self.lengths) + np.arange(ends[-1] if len(ends) else 0)
 
-    def spread(self, values: NDArray[np.int32], fill: int = 0) -> NDArray[np.int64]:
+    def spread(self, values: NDArray[np.integer], fill: int = 0) -> NDArray[np.int64]:
         """Values of all tokens, sequences one after another, put in their places."""
         flat = np.full(self.size, fill, dtype=np.int64)
         flat[self.places()] = values

@@ -6,7 +6,7 @@ L width of a block, S tokens of a table.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -50,6 +50,11 @@ class Context(NamedTuple):
     mask: Tensor | None = None
 
 
+def causal(block: Block) -> Block:
+    """The same rows, each token seeing only those before it; padding stands last and is never seen."""
+    return block._replace(mask=torch.full((block.width, block.width), float("-inf")).triu_(1))
+
+
 def split_heads(states: Tensor, heads: int) -> Tensor:
     """`[R, L, d]` to `[R, h, L, d / h]`."""
     return states.unflatten(-1, (heads, -1)).transpose(1, 2)
@@ -80,6 +85,14 @@ class SelfAttention(nn.Module):
             mixed.append(attend(query, key, value, self.heads, block.mask).flatten(0, 1))
         return self.out(torch.cat(mixed))
 
+    def step(self, states: Tensor, past: Tensor | None) -> tuple[Tensor, Tensor]:
+        """One more token a row, `[H, d]`, after those whose keys and values are `past` `[H, t, 2d]`."""
+        width = states.shape[-1]
+        query, new = self.projection(states)[:, None].split([width, 2 * width], dim=-1)
+        seen = new if past is None else torch.cat([past, new], dim=1)
+        key, value = seen.chunk(2, dim=-1)
+        return self.out(attend(query, key, value, self.heads, None)[:, 0]), seen
+
 
 class CrossAttention(nn.Module):
     """Attention of canvas tokens to their table."""
@@ -103,6 +116,12 @@ class CrossAttention(nn.Module):
             query = query.view(block.rows, block.width, -1)
             mixed.append(attend(query, key, value, self.heads, context.mask).flatten(0, 1))
         return self.out(torch.cat(mixed))
+
+    def step(self, states: Tensor, key_value: Tensor, mask: Tensor | None) -> Tensor:
+        """One token a row, `[H, d]`, over the projected tables of the rows, `[H, S, 2d]`."""
+        key, value = key_value.chunk(2, dim=-1)
+        query = self.query(states)[:, None]
+        return self.out(attend(query, key, value, self.heads, mask)[:, 0])
 
 
 class FeedForward(nn.Module):
@@ -176,6 +195,18 @@ class DecoderLayer(nn.Module):
         around = self.feed_forward_residual
         return around.after(states, self.feed_forward(around.before(states)))
 
+    def step(
+        self, states: Tensor, past: Tensor | None, table: Tensor, table_mask: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """One more token a row; also what the next step takes as `past`."""
+        around = self.attention_residual
+        mixed, seen = self.attention.step(around.before(states), past)
+        states = around.after(states, mixed)
+        around = self.cross_residual
+        states = around.after(states, self.cross.step(around.before(states), table, table_mask))
+        around = self.feed_forward_residual
+        return around.after(states, self.feed_forward(around.before(states))), seen
+
 
 class Embeddings(nn.Module):
     """Adds learned positions and a feature (copied flag or age) to token embeddings; norm as in BART."""
@@ -209,11 +240,13 @@ class Encoder(nn.Module):
 
 
 class Decoder(nn.Module):
-    """Reads canvases (feature: age) and attends to their tables."""
+    """Reads canvases (FULL's feature is their tokens' age) and attends to their tables."""
 
-    def __init__(self, config: PolicyConfig) -> None:
+    layers: Iterable[DecoderLayer]
+
+    def __init__(self, config: PolicyConfig, features: int) -> None:
         super().__init__()
-        self.embeddings = Embeddings(config, features=config.max_age + 1)
+        self.embeddings = Embeddings(config, features)
         self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
         self.norm = nn.LayerNorm(config.d_model) if config.pre_norm else nn.Identity()
 

@@ -1,0 +1,68 @@
+"""What all policies are made of: one embedding, an encoder, a decoder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+from textsplice.policy.config import PolicyConfig
+from textsplice.policy.layout import lay_out
+from textsplice.policy.transformer import NEIGHBOR, Context, Decoder, Encoder, Sequences, sequences
+from textsplice.ragged import Ragged
+from textsplice.text.vocabulary import UNKNOWN_ID
+
+
+class PolicyModel(PreTrainedModel):
+    """The transformer without the heads that choose."""
+
+    config_class = PolicyConfig
+    config: PolicyConfig
+
+    def __init__(self, config: PolicyConfig, decoder_features: int) -> None:
+        super().__init__(config)
+        self.tokens = nn.Embedding(config.embedded, config.d_model)
+        self.encoder = Encoder(config)
+        self.decoder = Decoder(config, decoder_features)
+
+    def word_states(self) -> Tensor:
+        """The generable words as the encoder's layers would see them, `[V, d]`."""
+        ids = torch.tensor(self.config.words, dtype=torch.long)
+        words = ids.where(ids < self.config.embedded, UNKNOWN_ID)
+        return self.encoder.embeddings.norm(self.tokens(words))
+
+    def encode(self, read: Sequences) -> Tensor:
+        """The states of tables and neighbors, `[N, d]`."""
+        return self.encoder(self.tokens(read.ids), read)
+
+    def decode(self, read: Sequences, tables: Tensor, contexts: Sequence[Context]) -> Tensor:
+        """The states of canvases, which attend to their own table each, `[N, d]`."""
+        return self.decoder(self.tokens(read.ids), read, tables, contexts)
+
+    @torch.no_grad()
+    def encode_texts(self, texts: Sequence[NDArray[np.int32]]) -> list[Tensor]:
+        """Each neighbor's encoding `[L, d]`; depends on nothing else, so it can be cached."""
+        if not texts:
+            return []
+        packed = Ragged.from_rows(texts)
+        layout = lay_out(packed.lengths)
+        features = np.full(layout.size, NEIGHBOR, dtype=np.int64)
+        flat = self.encode(sequences(self.config, layout, layout.spread(packed.values), features))
+        starts = zip(layout.start.tolist(), packed.lengths.tolist(), strict=True)
+        return [flat[start : start + length] for start, length in starts]
+
+    def encode_neighbors(
+        self,
+        cases: Sequence[Sequence[NDArray[np.int32]]],
+        encodings: Sequence[Sequence[Tensor]] | None,
+    ) -> list[Tensor]:
+        """The encodings of each case's neighbors one after another, `[tokens, d]`."""
+        if encodings is None:
+            flat = iter(self.encode_texts([text for texts in cases for text in texts]))
+            encodings = [[next(flat) for _ in texts] for texts in cases]
+        empty = torch.zeros(0, self.config.d_model)
+        return [torch.cat([empty, *own]) for own in encodings]
