@@ -62,13 +62,10 @@ class Cases:
         )
 
     def sources(self, example: int) -> list[list[int]]:
-        """What splices number: the linearised table, the neighbours, the vocabulary's words."""
+        """What splices number before the vocabulary's words: the linearised table and the neighbours."""
         rows = self.neighbors[example]
-        return [
-            self.table_tokens[self.table_of[example]].tolist(),
-            *(self.store_tokens[row].tolist() for row in rows[rows >= 0]),
-            *([word] for word in range(self.words)),
-        ]
+        table = self.table_tokens[self.table_of[example]].tolist()
+        return [table, *(self.store_tokens[row].tolist() for row in rows[rows >= 0])]
 
     def texts(self, example: int) -> tuple[list[int], list[list[int]]]:
         """The target and the texts it is parsed with: values, neighbours, words nobody has; no masks."""

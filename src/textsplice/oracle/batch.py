@@ -60,7 +60,15 @@ def derive_corpus(
             where=f"target {int(targets.lengths.argmax())}",
             remedy="Truncate or split it.",
         )
-    ids = 1 + max(int(tokens.values.max(initial=0)) for tokens in (targets, table_tokens, store_tokens))
+    # Compiled code does not check its indices.
+    _require_rows("table", table_of, len(table_tokens), length=len(targets))
+    _require_rows("neighbors", np.maximum(neighbors, 0), len(store_tokens), length=len(targets))
+    if not np.array_equal(table_tokens.offsets, table_segments.offsets):
+        raise InputError("the tables' tokens and segments differ in shape.")
+    flats = [tokens.values for tokens in (targets, table_tokens, store_tokens)]
+    if min(int(flat.min(initial=0)) for flat in flats) < 0:
+        raise InputError("a token's id is negative.")
+    ids = 1 + max(mask_id, *(int(flat.max(initial=0)) for flat in flats))
 
     def derive_block(block: tuple[int, int]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         return derive_rows(
@@ -85,3 +93,11 @@ def derive_corpus(
     offsets = np.zeros(len(targets) + 1, dtype=np.int64)
     np.cumsum(np.concatenate([costs for _, costs in parts]), out=offsets[1:])
     return Derivations(np.concatenate([splices for splices, _ in parts]), offsets)
+
+
+def _require_rows(name: str, rows: NDArray[np.int32], count: int, *, length: int) -> None:
+    if len(rows) != length:
+        raise InputError(f"there are {length} targets, but {name} for {len(rows)}.")
+    if rows.size and not 0 <= rows.min() <= rows.max() < count:
+        wrong = rows[(rows < 0) | (rows >= count)]
+        raise InputError(f"{name} names row {wrong[0]}; there are {count}.")

@@ -265,7 +265,8 @@ def choose(
         chains.price[n] = ONE_SPLICE + length * DROPPED_TOKEN + rank
     allow(0, length, S, chains)
     run_chains(0, length, matches, chains, DROPPED_TOKEN)
-    if chains.best[length] < (S[0, length] + 1) * ONE_SPLICE:
+    spans = chains.best[length] < (S[0, length] + 1) * ONE_SPLICE
+    if spans and matches.rows[0] < matches.rows[1]:
         pending = lay(0, length, 0, sources, matches, chains, used, splices[0], root_gaps, 0)
         written = 1
     else:
