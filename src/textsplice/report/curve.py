@@ -8,7 +8,7 @@ from typing import NamedTuple
 from textsplice.report.escape import markup
 
 WIDTH, HEIGHT = 720, 260
-LEFT, RIGHT, TOP, BOTTOM = 46, 28, 12, 34
+LEFT, RIGHT, TOP, BOTTOM = 50, 34, 14, 36
 
 
 class Point(NamedTuple):
@@ -44,7 +44,7 @@ def learning_curve(train: Sequence[Point], validation: Sequence[Point]) -> str:
         f'aria-label="{markup(_told(train, validation))}">',
         *(_rule(y, value) for value in _ticks(y.low, y.high, 5)),
         *(_step_label(x, value) for value in _ticks(x.low, x.high, 6)),
-        f'<text class="axis" x="{(LEFT + WIDTH - RIGHT) / 2:g}" y="{HEIGHT - 3}" '
+        f'<text class="axis title" x="{(LEFT + WIDTH - RIGHT) / 2:g}" y="{HEIGHT - 3}" '
         'text-anchor="middle">step</text>',
         _line("train", train, x, y),
         _line("validation", validation, x, y),
@@ -85,7 +85,7 @@ def _rule(y: _Scale, value: float) -> str:
 
 def _step_label(x: _Scale, value: float) -> str:
     return (
-        f'<text class="axis" x="{x(value):.1f}" y="{HEIGHT - BOTTOM + 16}" '
+        f'<text class="axis" x="{x(value):.1f}" y="{HEIGHT - BOTTOM + 20}" '
         f'text-anchor="middle">{value:,.0f}</text>'
     )
 

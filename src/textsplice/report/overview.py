@@ -33,11 +33,12 @@ def report_html(run_or_file: Path, *, derivations: int = DERIVATIONS) -> str:
     worst = run.errors[:WORST]
     documents = _documents(run, derivations, [error.id for error in worst])
     shown = {document.generation.id: document for document in documents}
+    extra = len(documents) - min(derivations, run.habits.outputs if run.habits else 0)
     return page(
         documents,
         title=f"{run.title} · textsplice",
         notes={error.id: error.told for error in worst},
-        before=_summary(run) + _contents(run) + _derivations_heading(run, len(documents)),
+        before=_summary(run) + _contents(run) + _derivations_heading(run, len(documents) - extra, extra),
         after="".join([_curve(run), _scores(run), _worst(worst, shown), _data(run), _settings(run), _foot()]),
         style=template("report.css"),
     )
@@ -85,14 +86,15 @@ def _contents(run: Run) -> str:
     return f'<nav class="sections" aria-label="Sections">{links}</nav>\n'
 
 
-def _derivations_heading(run: Run, count: int) -> str:
-    if not count:
-        told = "None yet. `textsplice generate` makes some; then write the report again."
-    elif run.habits and count < run.habits.outputs:
-        told = f"{count} of {run.habits.outputs:,}, evenly spaced through the file, not picked"
-        told += "; those with the most slot errors follow." if run.errors else "."
+def _derivations_heading(run: Run, spaced: int, worst: int) -> str:
+    told = f"{spaced} of {run.habits.outputs:,}" if run.habits else ""
+    if not spaced + worst:
+        told = "None yet: `textsplice generate` makes some, then write the report again."
+    elif run.habits and spaced < run.habits.outputs:
+        told += ", evenly spaced through the file so that nobody picked them"
+        told += f", and {worst} more with the most slot errors." if worst else "."
     else:
-        told = "All of them."
+        told = f"All {spaced}."
     return _part("derivations", "Derivations", f"<p>{markup(told)}</p>")
 
 
@@ -111,7 +113,12 @@ def _curve(run: Run) -> str:
 
 
 def _scores(run: Run) -> str:
-    rows = [_score_row(score.metric, f"{score.value:.4f}", score.signature) for score in run.scores]
+    rows = [
+        _score_row(
+            score.metric, f"{score.value:.2f}" if score.value >= 10 else f"{score.value:.4f}", score.signature
+        )
+        for score in run.scores
+    ]
     if habits := run.habits:
         made = f"over {habits.outputs - habits.abstained} texts of {run.outputs and run.outputs.name}"
         rows += [
