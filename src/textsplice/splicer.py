@@ -22,14 +22,16 @@ from textsplice.progress import bar
 from textsplice.search.choose import choose
 from textsplice.search.generation import (
     Alternative,
+    Attribution,
     Generation,
     Sources,
+    Status,
     make_generation,
 )
 from textsplice.search.offers import Offers
 from textsplice.search.problem import Candidate, Outcome, Problem
 from textsplice.search.rules import Rule
-from textsplice.search.swap import swap
+from textsplice.search.swap import REACH, SwapTask, swap
 from textsplice.search.verify import Proof
 from textsplice.text.linearize import linearize
 from textsplice.text.vocabulary import Vocabulary
@@ -44,12 +46,11 @@ Record = Table | Example | Mapping[str, str | Sequence[str]]
 
 @dataclass(frozen=True)
 class _Task:
-    """One table with the rows of the store that are offered to it."""
+    """One table, the rows of the store that are offered to it, and the search's view of both."""
 
-    id: str
-    table: Table
-    problem: Problem
+    example: Example
     rows: Sequence[int]
+    problem: Problem
 
 
 class Splicer:
@@ -79,14 +80,13 @@ class Splicer:
         from textsplice.policy.checkpoint import load_policy
 
         folder = Path(run)
-        policy = load_policy(folder) if (folder / "run.json").is_file() else None
-        if policy is None:
+        if not (folder / "run.json").is_file():
             raise StorageError(
                 "is not the folder of a run: it has no run.json.",
                 where=str(folder),
                 remedy="Train one with `textsplice train CONFIG`.",
             )
-        return cls._open(folder, policy)
+        return cls._open(folder, load_policy(folder))
 
     @classmethod
     def untrained(cls, prepared: Prepared | Path | str) -> Splicer:
@@ -149,7 +149,10 @@ class Splicer:
         rules: Sequence[Rule] = (),
         search: SearchConfig | None = None,
     ) -> Iterator[Generation]:
-        """The texts of tables, in their order, `batch_size` at a time; `search` overrides the run's settings."""
+        """The texts of tables, in their order, `batch_size` at a time.
+
+        `search` are settings to use instead of the run's own.
+        """
         settings = search or self.config.search
         if beam is not None:
             settings = replace(settings, beam=beam)
@@ -172,10 +175,25 @@ class Splicer:
         size = settings.batch_size
         with bar(total, "generating", quiet=quiet) as progress:
             while batch := [_example(record, number) for number, record in islice(numbered, size)]:
-                tasks = self._tasks(batch, rules)
-                for task, outcome in zip(tasks, self._search(tasks, settings), strict=True):
-                    yield self._generation(task, outcome, settings)
+                if self.policy is None:
+                    yield from (self._swap(example, settings, rules) for example in batch)
+                else:
+                    tasks = self._tasks(batch, rules)
+                    for task, outcome in zip(tasks, self._search(tasks, settings), strict=True):
+                        yield self._generation(task, outcome, settings)
                 progress.advance(len(batch))
+
+    def _swap(self, example: Example, settings: SearchConfig, rules: tuple[Rule, ...]) -> Generation:
+        rows = self._offers.find(example.table, rules, reach=REACH)
+        neighbors = (
+            (self._offers.neighbor(row), self.store.tables[int(self.store.table_of[row])]) for row in rows
+        )
+        tokenizer = self.store.tokenizer
+        table = linearize(example.table, tokenizer)
+        window = self.config.neighbors.k
+        sources, outcome = swap(SwapTask(table, rules, tokenizer), neighbors, window=window)
+        give = _Giver(example, sources, self.vocabulary.words, rules, self, "exact")
+        return give.best(outcome.ranked()[: settings.beam], None, outcome.obstacle)
 
     def _tasks(self, batch: Sequence[Example], rules: tuple[Rule, ...]) -> list[_Task]:
         """What the search is given: words that only these tables have get numbers for the batch."""
@@ -190,8 +208,7 @@ class Splicer:
                 np.array(table.segment_numbers(), dtype=np.int32),
                 [self.store.tokens[row] for row in rows],
             )
-            problem = Problem(case, sources, rules, vocabulary.words)
-            tasks.append(_Task(example.id, example.table, problem, rows))
+            tasks.append(_Task(example, rows, Problem(case, sources, rules, vocabulary.words)))
         return tasks
 
     def _search(self, tasks: Sequence[_Task], settings: SearchConfig) -> list[Outcome]:
@@ -210,8 +227,7 @@ class Splicer:
         return [*self._search(tasks[:half], settings), *self._search(tasks[half:], settings)]
 
     def _search_at_once(self, tasks: Sequence[_Task], settings: SearchConfig) -> list[Outcome]:
-        if self.policy is None:
-            return [self._swap(task) for task in tasks]
+        assert self.policy is not None
         from textsplice.policy.full import FullPolicy
         from textsplice.search.beam import BeamSettings, search_splices
         from textsplice.search.tokens import TokenSettings, search_tokens
@@ -227,47 +243,63 @@ class Splicer:
         tokens = TokenSettings(settings.beam, wanted=wanted, marginalize=settings.marginalize)
         return search_tokens(self.policy, problems, tokens, encodings)
 
-    def _swap(self, task: _Task) -> Outcome:
-        tables = [self.store.tables[int(self.store.table_of[row])] for row in task.rows]
-        return swap(task.problem.sources, tables, task.problem.rules, self.store.tokenizer)
-
     def _generation(self, task: _Task, outcome: Outcome, settings: SearchConfig) -> Generation:
         problem = task.problem
-        ranked = outcome.ranked()
-        if self.policy is not None:
-            ranked = choose(
-                ranked,
-                problem.sources,
-                problem.words,
-                by=settings.choose,
-                slots_first=settings.slots_first,
-            )
-        best = ranked[0] if ranked else outcome.unfinished
+        ranked = choose(
+            outcome.ranked(),
+            problem.sources,
+            problem.words,
+            by=settings.choose,
+            slots_first=settings.slots_first,
+        )
         summed = settings.marginalize and self.kind in ("lrt", "copy")
+        give = _Giver(
+            task.example,
+            problem.sources,
+            problem.words,
+            problem.rules,
+            self,
+            "most-probable" if summed else "exact",
+        )
+        return give.best(ranked[: settings.beam], outcome.unfinished, outcome.obstacle)
 
-        def make(candidate: Candidate) -> Generation:
-            return make_generation(
-                id=task.id,
-                table=task.table,
-                sources=problem.sources.using(candidate.splices, problem.words),
-                splices=candidate.splices,
-                score=candidate.score,
-                status="ok",
-                rules=[rule.to_dict() for rule in problem.rules],
-                policy=self.kind,
-                run=self.run,
-                tokenizer=self.store.tokenizer,
-                attribution="most-probable" if summed else "exact",
-            )
 
-        if best is None:
-            nothing = make(Candidate((), (), float("-inf")))
-            return replace(nothing, status="abstained", reason=outcome.obstacle)
-        if not ranked:
-            reason = f"the policy did not end the text within {len(best.splices)} splices"
-            return replace(make(best), status="unfinished", reason=reason)
-        others = tuple(Alternative(make(c).text, c.score) for c in ranked[1 : settings.beam])
-        return replace(make(best), alternatives=others)
+@dataclass(frozen=True)
+class _Giver:
+    """Makes generations of what was found for one table."""
+
+    example: Example
+    sources: Sources
+    words: Sequence[str]
+    rules: Sequence[Rule]
+    splicer: Splicer
+    attribution: Attribution
+
+    def best(self, ranked: Sequence[Candidate], unfinished: Candidate | None, obstacle: str) -> Generation:
+        """The first of the finished texts, else the unfinished one, else an abstention."""
+        if ranked:
+            others = tuple(Alternative(self._make(c, "ok").text, c.score) for c in ranked[1:])
+            return replace(self._make(ranked[0], "ok"), alternatives=others)
+        if unfinished is not None:
+            reason = f"the policy did not end the text within {len(unfinished.splices)} splices"
+            return replace(self._make(unfinished, "unfinished"), reason=reason)
+        nothing = Candidate((), (), float("-inf"))
+        return replace(self._make(nothing, "abstained"), reason=obstacle)
+
+    def _make(self, candidate: Candidate, status: Status) -> Generation:
+        return make_generation(
+            id=self.example.id,
+            table=self.example.table,
+            sources=self.sources.using(candidate.splices, self.words),
+            splices=candidate.splices,
+            score=candidate.score,
+            status=status,
+            rules=[rule.to_dict() for rule in self.rules],
+            policy=self.splicer.kind,
+            run=self.splicer.run,
+            tokenizer=self.splicer.store.tokenizer,
+            attribution=self.attribution,
+        )
 
 
 def check_settings(settings: SearchConfig) -> None:

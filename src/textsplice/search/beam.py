@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from textsplice.oracle.splice import Splice
-from textsplice.policy.full import Canvases, CaseStates, FirstScores, FullPolicy
+from textsplice.policy.full import FullPolicy
+from textsplice.policy.full_scores import Canvases, CaseStates, FirstScores
 from textsplice.search.problem import Candidate, Outcome, Problem, breaks, draft, gap
 from textsplice.text.linearize import Segment
 

@@ -8,9 +8,10 @@ from math import exp
 from typing import Literal
 
 from textsplice.oracle.splice import provenance
-from textsplice.search.generation import Sources
+from textsplice.search.generation import Sources, inner
 from textsplice.search.problem import Candidate
-from textsplice.search.rules import contains
+from textsplice.search.rules import Draft, contains
+from textsplice.text.masking import STOP_WORDS
 
 Choice = Literal["likelihood", "consensus"]
 ORDER = 4  # longest n-gram that the similarity compares
@@ -30,7 +31,7 @@ def choose(
     candidates (minimum Bayes risk). With `slots_first` fewer slips with the table's values come before both.
     """
     merit = consensus(candidates) if by == "consensus" else [c.score for c in candidates]
-    slips = [slot_slips(c, sources, words) if slots_first else 0 for c in candidates]
+    slips = [slot_slips(_draft(c, sources, words)) if slots_first else 0 for c in candidates]
     order = sorted(range(len(candidates)), key=lambda i: (slips[i], -merit[i], i))
     return [candidates[i] for i in order]
 
@@ -54,22 +55,27 @@ def similarity(one: Sequence[Counter[tuple[int, ...]]], other: Sequence[Counter[
     return total / len(one)
 
 
-def slot_slips(candidate: Candidate, sources: Sources, words: Sequence[str]) -> int:
-    """How many values of the table are neither copied nor stand word for word, or are copied twice."""
-    table = sources.table
-    tokens = [words[number] for number in candidate.ids]
-    copied = Counter(
-        origin.position
-        for origin in provenance(candidate.splices, sources.using(candidate.splices, words))
-        if origin.neighbor == 0
-    )
+def slot_slips(draft: Draft) -> int:
+    """How many values of the table are neither copied nor stand word for word, or are copied twice.
+
+    A value that is one stop word (yes, no) is said in other words, and not counted.
+    """
+    table = draft.sources.table
+    copied = Counter(origin.position for origin in draft.origins if origin.neighbor == 0)
     slips = 0
     for segment in table.segments:
-        places = range(segment.start, segment.stop)
-        here = min(copied[place] for place in places)
-        missing = here == 0 and not contains(tokens, table.tokens[segment.start : segment.stop])
-        slips += int(missing) + max(here - 1, 0)
+        value = table.tokens[segment.start : segment.stop]
+        if len(value) == 1 and value[0].casefold() in STOP_WORDS:
+            continue
+        times = min(copied[place] for place in range(segment.start, segment.stop))
+        slips += times - 1 if times else not contains(draft.tokens, value)
     return slips
+
+
+def _draft(candidate: Candidate, sources: Sources, words: Sequence[str]) -> Draft:
+    used = sources.using(candidate.splices, words)
+    origins = inner(provenance(candidate.splices, used), used)
+    return Draft(list(map(used.token, origins)), origins, used, candidate.splices)
 
 
 def _ngrams(ids: Sequence[int]) -> list[Counter[tuple[int, ...]]]:

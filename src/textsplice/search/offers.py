@@ -33,13 +33,16 @@ class Offers:
             self._rows[row] = found
         return found
 
-    def find(self, table: Table, rules: Sequence[Rule]) -> list[int]:
-        """The rows of the nearest texts the rules admit, best first; equal texts once."""
+    def find(self, table: Table, rules: Sequence[Rule], *, reach: int = 1) -> list[int]:
+        """The rows of the `reach · k` nearest texts the rules admit, best first; equal texts once."""
         if not len(self.store):
             return []
-        rows = self.store.search(table, self.k, allow=self._allowed(tuple(rules))).rows.tolist()
+        rows = self.store.search(table, reach * self.k, allow=self._allowed(tuple(rules))).rows.tolist()
         # Two rows with the same masked text are one source; the nearer one stands for both.
-        return list({self.neighbor(row).tokens: row for row in reversed(rows)}.values())[::-1]
+        nearest: dict[tuple[str, ...], int] = {}
+        for row in rows:
+            nearest.setdefault(self.neighbor(row).tokens, row)
+        return list(nearest.values())
 
     def _allowed(self, rules: tuple[Rule, ...]) -> NDArray[np.bool_] | None:
         choosy = tuple(rule for rule in rules if type(rule).admits is not Rule.admits)

@@ -7,11 +7,13 @@ more a value replaces what the neighbour says of its own table.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from textsplice.corpus.table import Table
 from textsplice.oracle.splice import Splice, trace
-from textsplice.search.generation import Sources, inner, unfit
+from textsplice.search.choose import slot_slips
+from textsplice.search.generation import OfferedNeighbor, Sources, inner, unfit
 from textsplice.search.problem import Candidate, Outcome
 from textsplice.search.rules import Draft, Rule, broken_rule
 from textsplice.text.linearize import Linearized, Segment, linearize
@@ -19,26 +21,49 @@ from textsplice.text.masking import mask_runs
 from textsplice.text.tokens import Tokenizer, tokenize
 
 
-def swap(sources: Sources, tables: Sequence[Table], rules: Sequence[Rule], tokenizer: Tokenizer) -> Outcome:
-    """Texts from the neighbours, the nearest first; `tables[n]` is the table of neighbour n + 1."""
+class SwapTask(NamedTuple):
+    """A table to be said by swapping, and what must hold of the text."""
+
+    table: Linearized
+    rules: Sequence[Rule]
+    tokenizer: Tokenizer
+
+
+REACH = 10  # times k neighbours are looked at, since not every one can be used
+NO_NEIGHBOR = "no neighbour can be used: each shows a field that this table lacks"
+
+
+def swap(
+    task: SwapTask, neighbors: Iterable[tuple[OfferedNeighbor, Table]], *, window: int
+) -> tuple[Sources, Outcome]:
+    """Texts of the nearest neighbours that can be used, and the sources they are made of.
+
+    `neighbors` come with their own tables, nearest first. Of each `window` of them in turn all are
+    tried; the first window with a text ends the search, and its text with the fewest slips is the best.
+    """
     outcome = Outcome()
-    for number, table in enumerate(tables, start=1):
-        splices = swap_values(sources, number, linearize(table, tokenizer), tokenizer)
+    outcome.obstacle = NO_NEIGHBOR
+    used: list[OfferedNeighbor] = []
+    for rank, (neighbor, table) in enumerate(neighbors):
+        if used and rank % window == 0:
+            break
+        sources = Sources(task.table, (*used, neighbor), {})
+        splices = swap_values(sources, len(used) + 1, linearize(table, task.tokenizer), task.tokenizer)
         if splices is None:
-            reason = "every neighbour shows a field that this table lacks"
-            outcome.hinder(reason, rule=False, score=-number)
             continue
         origins = trace(splices, sources)[-1]
-        canvas = list(map(sources.token, origins))
         words = inner(origins, sources)
         draft = Draft(list(map(sources.token, words)), words, sources, splices)
-        reason = unfit(canvas, origins, sources) or broken_rule(rules, draft)
+        canvas = list(map(sources.token, origins))
+        reason = unfit(canvas, origins, sources) or broken_rule(task.rules, draft)
         if reason is None:
-            # No probabilities here: the score is the neighbour's rank, and its number stands for the text.
-            outcome.finish(Candidate(tuple(splices), (number,), float(1 - number)))
+            used.append(neighbor)
+            # No probabilities here: fewer slips are better, then nearer. The number stands for the words.
+            score = -slot_slips(draft) - rank / 1000
+            outcome.finish(Candidate(tuple(splices), (len(used),), score))
         else:
-            outcome.hinder(reason, rule=True, score=-number)
-    return outcome
+            outcome.hinder(reason, rule=True, score=-rank)
+    return Sources(task.table, tuple(used), {}), outcome
 
 
 def swap_values(sources: Sources, number: int, own: Linearized, tokenizer: Tokenizer) -> list[Splice] | None:
