@@ -57,8 +57,12 @@ class PolicyConfig(PretrainedConfig):
         """The configuration of a new policy over a prepared vocabulary; `sizes` are fields of this class."""
         if kind not in KINDS:
             raise ConfigError(f"{kind!r} is no policy.", remedy=f"Choose one of {', '.join(KINDS)}.")
+        unknown = sorted(sizes.keys() - cls.__dataclass_fields__.keys())
+        if unknown:
+            raise ConfigError(f"a policy has no {unknown[0]!r}.")
         words = vocabulary.frequent if kind == "copy" else vocabulary.generate
-        config = cls(kind=kind, embedded=vocabulary.embedded, words=[int(w) for w in words], **sizes)
+        shape = {"kind": kind, "embedded": vocabulary.embedded, "words": [int(w) for w in words]}
+        config = cls.from_dict(shape | sizes)
         config.check()
         return config
 

@@ -134,7 +134,7 @@ class TokenPolicy(PolicyModel):
             keys=keys,
             projected=projected,
             allowed=[torch.from_numpy(own.allowed) for own in keys],
-            tables=[layer.cross.key_value(tables) for layer in self.decoder.layers],
+            tables=self.decoder.project_tables(tables),
             table_mask=padding_mask(lengths, width),
         )
 
@@ -152,14 +152,14 @@ class TokenPolicy(PolicyModel):
         """
         at = torch.from_numpy(case_of)
         position = 0 if cache is None else cache.length
-        state = self._embed_last(last, position)
-        mask = None if states.table_mask is None else states.table_mask[at]
-        seen: list[Tensor] = []
-        for number, (layer, table) in enumerate(zip(self.decoder.layers, states.tables, strict=True)):
-            past = None if cache is None else cache.layers[number]
-            state, now = layer.step(state, past, table[at], mask)
-            seen.append(now)
-        state = self.decoder.norm(state)
+        ids = np.where(last < self.config.embedded, last, UNKNOWN_ID).astype(np.int64)
+        state, seen = self.decoder.step(
+            self.tokens(torch.from_numpy(ids)),
+            position,
+            None if cache is None else cache.layers,
+            [table[at] for table in states.tables],
+            None if states.table_mask is None else states.table_mask[at],
+        )
         width = max((len(states.projected[c]) for c in set(case_of.tolist())), default=0)
         log_probs = torch.full((len(case_of), width), NEVER)
         for case in set(case_of.tolist()):
@@ -180,13 +180,6 @@ class TokenPolicy(PolicyModel):
         total = torch.zeros(len(case_of), size)
         total.scatter_add_(1, torch.from_numpy(word), log_probs.exp())
         return total.log()
-
-    def _embed_last(self, last: NDArray[np.int32], position: int) -> Tensor:
-        ids = torch.from_numpy(np.where(last < self.config.embedded, last, UNKNOWN_ID).astype(np.int64))
-        embeddings = self.decoder.embeddings
-        at = torch.tensor(min(position, self.config.max_positions - 1))
-        total = self.tokens(ids) + embeddings.positions(at) + embeddings.features(torch.tensor(0))
-        return embeddings.norm(total)
 
 
 def _case_loss(case: TokenCase, texts: Tensor, words: Tensor) -> tuple[Tensor, Tensor]:

@@ -7,7 +7,7 @@ L width of a block, S tokens of a table.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import torch
@@ -242,8 +242,6 @@ class Encoder(nn.Module):
 class Decoder(nn.Module):
     """Reads canvases (FULL's feature is their tokens' age) and attends to their tables."""
 
-    layers: Iterable[DecoderLayer]
-
     def __init__(self, config: PolicyConfig, features: int) -> None:
         super().__init__()
         self.embeddings = Embeddings(config, features)
@@ -255,3 +253,29 @@ class Decoder(nn.Module):
         for layer in self.layers:
             states = layer(states, read.blocks, tables, contexts)
         return self.norm(states)
+
+    def project_tables(self, tables: Tensor) -> list[Tensor]:
+        """Every layer's keys and values of tables `[…, S, d]`, for `step`."""
+        return [layer.cross.key_value(tables) for layer in self._layers()]
+
+    def step(
+        self,
+        tokens: Tensor,
+        position: int,
+        past: Sequence[Tensor] | None,
+        tables: Sequence[Tensor],
+        table_mask: Tensor | None,
+    ) -> tuple[Tensor, list[Tensor]]:
+        """One more token a row, `[H, d]`; also what the next step takes as `past`."""
+        at = torch.tensor(min(position, self.embeddings.positions.num_embeddings - 1))
+        added = self.embeddings.positions(at) + self.embeddings.features(torch.tensor(0))
+        states = self.embeddings.norm(tokens + added)
+        seen: list[Tensor] = []
+        for number, layer in enumerate(self._layers()):
+            before = None if past is None else past[number]
+            states, now = layer.step(states, before, tables[number], table_mask)
+            seen.append(now)
+        return self.norm(states), seen
+
+    def _layers(self) -> Iterable[DecoderLayer]:
+        return cast("Iterable[DecoderLayer]", self.layers)
