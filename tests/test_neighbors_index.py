@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,8 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from textsplice.corpus import Table, read_corpus
 from textsplice.errors import InputError, StorageError
-from textsplice.neighbors import Features, Index
+from textsplice.neighbors import Features, Index, features, layout
+from textsplice.text import tokenize
 
 
 def f1(a: frozenset[str], b: frozenset[str]) -> Fraction:
@@ -19,12 +22,12 @@ def f1(a: frozenset[str], b: frozenset[str]) -> Fraction:
 
 
 def brute_force(groups, row_group, typicality, query, k, *, row=None, group=None, allow=None):
-    scored = []
-    for r, g in enumerate(row_group):
-        if r == row or g == group or (allow is not None and not allow[r]):
-            continue
-        total = f1(query.fields, groups[g].fields) + f1(query.values, groups[g].values) / 10
-        scored.append((-total, -typicality[r], r))
+    totals = [f1(query.fields, g.fields) + f1(query.values, g.values) / 10 for g in groups]
+    scored = [
+        (-totals[g], -typicality[r], r)
+        for r, g in enumerate(row_group)
+        if r != row and g != group and (allow is None or allow[r])
+    ]
     best = sorted(scored)[:k]
     return [r for _, _, r in best], [float(-total) for total, _, _ in best]
 
@@ -47,9 +50,10 @@ def corpora(draw: st.DrawFn):
     return groups, np.array(row_group, dtype=np.int32), np.array(typicality, dtype=np.float64)
 
 
-@settings(max_examples=300, deadline=None)
+@pytest.mark.parametrize("common", [2, 128])  # features are lists, or all of them are bitmaps
+@settings(max_examples=200, deadline=None)
 @given(corpora(), STRANGERS, st.integers(1, 30), st.data())
-def test_a_search_finds_what_scoring_every_row_finds(corpus, query, k, data):
+def test_a_search_finds_what_scoring_every_row_finds(common, corpus, query, k, data):
     groups, row_group, typicality = corpus
     n = len(row_group)
     row = data.draw(st.none() | st.integers(0, n - 1)) if n else None
@@ -57,9 +61,10 @@ def test_a_search_finds_what_scoring_every_row_finds(corpus, query, k, data):
     allow = data.draw(st.none() | st.lists(st.booleans(), min_size=n, max_size=n))
     allow = None if allow is None else np.array(allow, dtype=np.bool_)
 
-    hits = Index.build(groups, row_group, typicality).search(
-        query, k, exclude_row=row, exclude_group=group, allow=allow
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(layout, "COMMON", common)
+        index = Index.build(groups, row_group, typicality)
+    hits = index.search(query, k, exclude_row=row, exclude_group=group, allow=allow)
 
     expected = brute_force(groups, row_group, typicality, query, k, row=row, group=group, allow=allow)
     assert (hits.rows.tolist(), hits.scores.tolist()) == expected
@@ -94,7 +99,7 @@ def test_common_and_rare_features_are_counted_alike(made, made_index, k):
     groups, row_group, typicality = made
     assert len(made_index.layout.fields.offsets) > 1
     assert len(made_index.layout.values.offsets) > 1
-    for query in [*groups[:25], *made_corpus(25, seed=8, fields=400, words=900)[0]]:
+    for query in [*groups[:12], *made_corpus(12, seed=8, fields=400, words=900)[0]]:
         hits = made_index.search(query, k)
         expected = brute_force(groups, row_group, typicality, query, k)
         assert (hits.rows.tolist(), hits.scores.tolist()) == expected
@@ -219,3 +224,46 @@ def test_an_index_of_another_version_is_refused(tmp_path: Path):
     (tmp_path / "index.json").write_text(description.replace('"version": 1', '"version": 9'))
     with pytest.raises(StorageError, match="has version 9; this textsplice reads version 1"):
         Index.load(tmp_path)
+
+
+def test_a_full_disk_leaves_nothing_that_loads(tmp_path: Path, monkeypatch):
+    Index.build(*SMALL).save(tmp_path)
+    write = Path.write_bytes
+
+    def refuse(path: Path, data: bytes) -> int:
+        if "values.slots" in path.name:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", refuse)
+    with pytest.raises(StorageError, match=r"values\.slots\.npy: the disk is full"):
+        Index.build(*SMALL).save(tmp_path)
+    with pytest.raises(StorageError, match="there is no index here"):
+        Index.load(tmp_path)
+    assert not list(tmp_path.glob("*.partial"))
+
+
+@pytest.mark.data
+def test_half_of_the_neighbors_of_a_real_row_are_other_texts_of_its_table(e2e_folder: Path):
+    numbers: dict[Table, int] = {}
+    table_of = np.array(
+        [
+            numbers.setdefault(example.table, len(numbers))
+            for example in read_corpus(f"e2e:{e2e_folder}", "train")
+        ],
+        dtype=np.int32,
+    )
+    groups = [features(table, tokenize=tokenize) for table in numbers]
+    assert (len(table_of), len(groups)) == (42061, 4862)
+    typicality = np.zeros(len(table_of))
+    index = Index.build(groups, table_of, typicality)
+    asked = np.random.default_rng(0).permutation(len(table_of))[:2000].astype(np.int32)
+    queries = [groups[table_of[row]] for row in asked]
+
+    rows, _ = index.search_many(queries, 20, exclude_rows=asked)
+    assert np.mean(table_of[rows] == table_of[asked][:, None]) == pytest.approx(0.46, abs=0.02)
+    others, scores = index.search_many(queries, 20, exclude_groups=table_of[asked])
+    assert not np.any(table_of[others] == table_of[asked][:, None])
+    for i in range(3):
+        expected = brute_force(groups, table_of, typicality, queries[i], 20, group=table_of[asked[i]])
+        assert (others[i].tolist(), scores[i].tolist()) == expected

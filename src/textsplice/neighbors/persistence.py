@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsplice.errors import StorageError
-from textsplice.files import atomic_path, atomic_write_text, storage_error
+from textsplice.files import atomic_write_bytes, atomic_write_text, storage_error
 from textsplice.neighbors.layout import FeatureSets, Layout
 
 VERSION = 1
@@ -36,8 +37,10 @@ def save_layout(folder: Path, layout: Layout, fields: list[str], values: list[st
     except OSError as error:
         raise storage_error(error, folder) from error
     for name, part in arrays.items():
-        with atomic_path(folder / f"{name}.npy") as temporary, temporary.open("wb") as file:
-            np.save(file, part, allow_pickle=False)
+        # Not straight to the file: np.save drops the system's reason when the disk is full.
+        buffer = BytesIO()
+        np.save(buffer, part, allow_pickle=False)
+        atomic_write_bytes(folder / f"{name}.npy", buffer.getvalue())
     description = {
         "version": VERSION,
         "shapes": {name: list(part.shape) for name, part in arrays.items()},
