@@ -1,0 +1,184 @@
+"""Outputs and references, brought together by table or id, never by position."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from textsplice.corpus.jsonl import parse_line
+from textsplice.corpus.lines import read_lines
+from textsplice.corpus.missing import missing_file
+from textsplice.corpus.record import as_text, table_of
+from textsplice.corpus.table import Example, Table
+from textsplice.errors import InputError
+
+TableKey = frozenset[tuple[str, tuple[str, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A text that a system wrote, for a table, an id, or both."""
+
+    id: str | None
+    table: Table | None
+    text: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What is scored once: all references of one table (or of one id, where tables aren't given)."""
+
+    ids: tuple[str, ...]
+    table: Table | None
+    references: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """Items with one output each, in the order of the references."""
+
+    items: list[Item]
+    outputs: list[Output]
+
+    @property
+    def texts(self) -> list[str]:
+        """What the system wrote."""
+        return [output.text for output in self.outputs]
+
+    @property
+    def references(self) -> list[tuple[str, ...]]:
+        """What people wrote."""
+        return [item.references for item in self.items]
+
+    @property
+    def empty(self) -> list[Output]:
+        """Outputs without a word; they are scored as the empty texts they are."""
+        return [output for output in self.outputs if not output.text.strip()]
+
+
+def read_outputs(path: Path) -> list[Output]:
+    """Reads JSON lines with `text` and `table` or `id`, as `textsplice generate` writes them."""
+    outputs: list[Output] = []
+    seen: dict[str, str] = {}
+    for where, record in _records(path):
+        text = record.get("text")
+        if not isinstance(text, str):
+            raise InputError("there is no 'text' in this row.", where=where)
+        table = record.get("table")
+        if table is not None and not isinstance(table, dict):
+            raise InputError("'table' is not an object.", where=where)
+        name = None if record.get("id") is None else as_text(record["id"], "id", where=where)
+        if name is None and table is None:
+            raise InputError("a row needs 'table' or 'id' to be matched with its references.", where=where)
+        if name is not None and name in seen:
+            raise InputError(f"the id {name!r} stands twice, first at {seen[name]}.", where=where)
+        if name is not None:
+            seen[name] = where
+        parsed = None if table is None else table_of(cast("dict[str, object]", table), where=where)
+        outputs.append(Output(name, parsed, text, where))
+    if not outputs:
+        raise InputError("there is no output in this file.", where=str(path))
+    return outputs
+
+
+def read_items(source: str, split: str | None) -> list[Item]:
+    """The references of a corpus, table by table, or of a JSONL file of `id` and `text`, id by id."""
+    path = Path(source)
+    if path.is_file() and path.suffix == ".jsonl":
+        rows = list(_records(path))
+        if rows and "table" not in rows[0][1]:
+            return _items_by_id(rows)
+    from textsplice.corpus import read_corpus
+
+    return items_of(read_corpus(source, split), where=source)
+
+
+def items_of(examples: Iterable[Example], *, where: str = "references") -> list[Item]:
+    """One item a distinct table, in the order in which tables first appear."""
+    groups: dict[TableKey, list[Example]] = {}
+    for example in examples:
+        if example.text is not None:
+            groups.setdefault(table_key(example.table), []).append(example)
+    if not groups:
+        raise InputError("there is no reference text here.", where=where)
+    return [
+        Item(tuple(e.id for e in group), group[0].table, tuple(e.text or "" for e in group))
+        for group in groups.values()
+    ]
+
+
+def match(outputs: Sequence[Output], items: Sequence[Item], *, partial: bool = False) -> Matched:
+    """Finds the output of each item, by table or, where an output has none, by id.
+
+    Outputs that say the same of the same table count once. With `partial`, items without output are left out.
+    """
+    by_table = {table_key(item.table): n for n, item in enumerate(items) if item.table is not None}
+    by_id = {name: n for n, item in enumerate(items) for name in item.ids}
+    chosen: dict[int, Output] = {}
+    for output in outputs:
+        number = _number_of(output, by_table, by_id)
+        before = chosen.setdefault(number, output)
+        if before.text != output.text:
+            raise InputError(
+                f"another text for the same table stands at {before.where}.",
+                where=output.where,
+                remedy="Each table is scored once: keep one output.",
+            )
+    missing = [item for n, item in enumerate(items) if n not in chosen]
+    if missing and not partial:
+        raise InputError(
+            f"there are outputs for {len(chosen):,} of {len(items):,} tables; the first without one"
+            f" has the id {missing[0].ids[0]!r}.",
+            remedy="Score only those with --partial.",
+        )
+    numbers = sorted(chosen)
+    return Matched([items[n] for n in numbers], [chosen[n] for n in numbers])
+
+
+def table_key(table: Table) -> TableKey:
+    """The table whatever the order of its fields; empty fields say nothing."""
+    return frozenset((name, values) for name, values in table if values)
+
+
+def _number_of(output: Output, by_table: dict[TableKey, int], by_id: dict[str, int]) -> int:
+    if output.table is not None and by_table:
+        number = by_table.get(table_key(output.table))
+        if number is None:
+            raise InputError(
+                "no reference has the table of this output.",
+                where=output.where,
+                remedy="Are these the outputs of another split?",
+            )
+        return number
+    if output.id is None:
+        raise InputError("the references have no tables and this output has no id.", where=output.where)
+    number = by_id.get(output.id)
+    if number is None:
+        raise InputError(
+            f"no reference has the id {output.id!r}.",
+            where=output.where,
+            remedy="Are these the outputs of another split?",
+        )
+    return number
+
+
+def _items_by_id(rows: Sequence[tuple[str, dict[str, object]]]) -> list[Item]:
+    groups: dict[str, list[str]] = {}
+    for where, record in rows:
+        text = record.get("text")
+        if record.get("id") is None or not isinstance(text, str):
+            raise InputError("a reference needs 'text', and 'table' or 'id'.", where=where)
+        groups.setdefault(as_text(record["id"], "id", where=where), []).append(text)
+    return [Item((name,), None, tuple(texts)) for name, texts in groups.items()]
+
+
+def _records(path: Path) -> Iterable[tuple[str, dict[str, object]]]:
+    if not path.is_file():
+        raise missing_file(path)
+    for number, line in read_lines(path):
+        if line.strip():
+            where = f"{path}:{number}"
+            yield where, parse_line(line, where=where)

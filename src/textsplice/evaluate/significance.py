@@ -1,0 +1,68 @@
+"""Is one system better than another? Paired bootstrap over items (Koehn 2004)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textsplice.errors import InputError
+from textsplice.evaluate.score import Measurement, Metric
+
+SAMPLES = 1000
+SEED = 12345
+
+
+class Comparison(NamedTuple):
+    """Two systems by one metric: their values, the difference with its 95 % interval, and p."""
+
+    metric: Metric
+    first: float
+    second: float
+    difference: float  # second - first
+    low: float
+    high: float
+    p: float
+    samples: int
+    seed: int
+
+
+def compare(
+    first: Measurement, second: Measurement, *, samples: int = SAMPLES, seed: int = SEED
+) -> Comparison:
+    """Resamples items with replacement, the same for both systems.
+
+    p is the share of samples whose difference is as far from the mean of all as the real one is from none.
+    """
+    if first.score.signature != second.score.signature:
+        raise InputError(
+            f"two different things can't be compared: {first.score.signature} and {second.score.signature}."
+        )
+    weights = _resampled(len(first.statistics), samples, seed)
+    drawn = _scores(second, weights) - _scores(first, weights)
+    difference = second.score.value - first.score.value
+    extreme = np.abs(drawn - drawn.mean()) >= abs(difference) - 1e-12
+    low, high = np.quantile(drawn, (0.025, 0.975)).tolist()
+    return Comparison(
+        metric=first.score.metric,
+        first=first.score.value,
+        second=second.score.value,
+        difference=difference,
+        low=low,
+        high=high,
+        p=(int(extreme.sum()) + 1) / (samples + 1),
+        samples=samples,
+        seed=seed,
+    )
+
+
+def _resampled(items: int, samples: int, seed: int) -> NDArray[np.int64]:
+    """How often each item is drawn in each sample."""
+    generator = np.random.default_rng(seed)
+    return generator.multinomial(items, np.full(items, 1 / items), size=samples)
+
+
+def _scores(measurement: Measurement, weights: NDArray[np.int64]) -> NDArray[np.float64]:
+    sums = weights @ measurement.statistics
+    return np.array([measurement.of_sums(row) for row in sums])
