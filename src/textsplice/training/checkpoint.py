@@ -14,11 +14,11 @@ from pathlib import Path
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
 from textsplice.errors import StorageError
-from textsplice.files import storage_error
+from textsplice.files import atomic_write_text, storage_error
 from textsplice.training.order import FIRST, Place
 from textsplice.training.processes import Processes
 from textsplice.training.tally import Tally
@@ -39,6 +39,7 @@ class State:
     best_loss: float | None = None
     best_step: int = 0
     stale_validations: int = 0
+    validated_step: int = 0
     elapsed: float = 0.0
     # Since the last line of the journal, so that a resumed run writes the same lines.
     seconds: float = 0.0
@@ -70,8 +71,8 @@ def save_checkpoint(folder: Path, policy: nn.Module, optimizer: torch.optim.Opti
         for leftover in (partial, previous) if folder.exists() else (partial,):
             shutil.rmtree(leftover, ignore_errors=True)
         partial.mkdir(parents=True)
-        save_file(_weights(policy), partial / WEIGHTS)
-        save_file(_moments(policy, optimizer), partial / MOMENTS)
+        (partial / WEIGHTS).write_bytes(save(_weights(policy)))
+        (partial / MOMENTS).write_bytes(save(_moments(policy, optimizer)))
         (partial / STATE).write_text(state.to_json(), encoding="utf-8")
         for file in (WEIGHTS, MOMENTS, STATE):
             with (partial / file).open("rb") as written:
@@ -82,9 +83,11 @@ def save_checkpoint(folder: Path, policy: nn.Module, optimizer: torch.optim.Opti
         shutil.rmtree(previous, ignore_errors=True)
     except OSError as error:
         raise storage_error(error, folder) from error
-    except SafetensorError as error:
-        # safetensors wraps the operating system's refusal, of which a full disk is the likely one.
-        raise StorageError(f"could not be written: {error}.", where=str(folder)) from error
+
+
+def save_state(checkpoint: Path, state: State) -> None:
+    """Notes something that became known after the checkpoint was written."""
+    atomic_write_text(checkpoint / STATE, state.to_json())
 
 
 def find_checkpoint(folder: Path) -> Path | None:

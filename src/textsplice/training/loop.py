@@ -22,6 +22,7 @@ from textsplice.training.checkpoint import (
     load_checkpoint,
     read_state,
     save_checkpoint,
+    save_state,
 )
 from textsplice.training.determinism import deterministic, seed_step
 from textsplice.training.examples import Examples
@@ -87,7 +88,6 @@ class Trainer:
         self.gradients = flat_gradients(policy)
         self.optimizer = new_optimizer(policy, self.training)
         self.state = self._first_state()
-        self.validated_step = -1
         self.saved_at = self.state.elapsed
         self.begun = time.perf_counter() - self.state.elapsed
 
@@ -110,15 +110,20 @@ class Trainer:
                 ending = "interrupted" if interrupted else self._ending()
                 if ending or self._checkpoint_is_due():
                     self._save_last()
-            # What the state does not hold can't make a run that goes on differ from one straight through.
-            best = self.state if ending == "interrupted" else self._validated_once_more()
+            if ending != "interrupted":
+                self._validate_at_end()
+        return self._result(ending)
+
+    def _result(self, ending: Ending) -> TrainingResult:
+        best = find_checkpoint(self.run_folder.best) if self.processes.writes else None
+        best_state = read_state(best) if best else self.state
         return TrainingResult(
             run=str(self.run_folder.path),
             ending=ending,
             step=self.state.step,
             epoch=self.state.place.epoch,
-            best_loss=best.best_loss,
-            best_step=best.best_step,
+            best_loss=best_state.best_loss,
+            best_step=best_state.best_step,
             elapsed=self.state.elapsed,
         )
 
@@ -233,23 +238,24 @@ class Trainer:
     def _validate(self) -> None:
         """A validation that counts: the best weights are kept, and too many in vain end the run."""
         loss = self._validation_loss()
-        if self.state.best_loss is None or loss < self.state.best_loss:
-            self.state = replace(self.state, best_loss=loss, best_step=self.state.step, stale_validations=0)
+        state = replace(self.state, validated_step=self.state.step)
+        if state.best_loss is None or loss < state.best_loss:
+            self.state = replace(state, best_loss=loss, best_step=state.step, stale_validations=0)
             self._save_best(self.state)
         else:
-            stale = self.state.stale_validations + 1
-            self.state = replace(self.state, stale_validations=stale)
+            self.state = replace(state, stale_validations=state.stale_validations + 1)
 
-    def _validated_once_more(self) -> State:
-        """The state with the last weights as the best, if that is what they are."""
-        if not len(self.dev_rows) or self.validated_step == self.state.step:
-            return self.state
+    def _validate_at_end(self) -> None:
+        """Keeps the last weights if they are the best, but leaves no trace of it in the state that is
+        resumed from: a run that goes on must not differ from one straight through."""
+        if not len(self.dev_rows) or self.state.validated_step == self.state.step:
+            return
         loss = self._validation_loss()
-        if self.state.best_loss is not None and loss >= self.state.best_loss:
-            return self.state
-        best = replace(self.state, best_loss=loss, best_step=self.state.step)
-        self._save_best(best)
-        return best
+        self.state = replace(self.state, validated_step=self.state.step)
+        if self.state.best_loss is None or loss < self.state.best_loss:
+            self._save_best(replace(self.state, best_loss=loss, best_step=self.state.step))
+        if self.processes.writes:
+            save_state(self.run_folder.last, self.state)
 
     def _validation_loss(self) -> float:
         """Mean negative log-likelihood of a validation reference."""
@@ -260,7 +266,6 @@ class Trainer:
         tally = Tally.from_tensor(sums)
         if not math.isfinite(tally.loss):
             self._give_up(f"the validation loss is not a number at step {self.state.step}.")
-        self.validated_step = self.state.step
         self.monitor.log_validation(self.state, tally, time.perf_counter() - begun)
         return tally.loss
 
