@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from textsplice.prepare.folder import Prepared
     from textsplice.search.encodings import Encodings
 
+UNFINISHED = "the policy did not end the text"
 Record = Table | Example | Mapping[str, str | Sequence[str]]
 
 
@@ -281,8 +282,7 @@ class _Giver:
             others = tuple(Alternative(self._make(c, "ok").text, c.score) for c in ranked[1:])
             return replace(self._make(ranked[0], "ok"), alternatives=others)
         if unfinished is not None:
-            reason = f"the policy did not end the text within {len(unfinished.splices)} splices"
-            return replace(self._make(unfinished, "unfinished"), reason=reason)
+            return replace(self._make(unfinished, "unfinished"), reason=UNFINISHED)
         nothing = Candidate((), (), float("-inf"))
         return replace(self._make(nothing, "abstained"), reason=obstacle)
 

@@ -4,6 +4,9 @@ Each round extends every live canvas of every table by one splice, as the paper 
 first decision (where, which source, its first token), and of what follows from them the top K by the second
 (what is replaced, the span's last token). `Stop` ends a text if it is among the top K of the first decision.
 
+As in every derivation that policies learn from, the first splice lays begin at its left end and no other
+splice lays it or goes before it; end is laid once, with nothing right of it, and stays.
+
 Nothing here depends on which tables share a batch: candidates of different tables never meet, and ties
 go to the earlier hypothesis, the earlier gap, the earlier source. Equal neighbours would give equal scores
 up to the last bits, which do depend on the batch; that is why a problem holds each neighbour once.
@@ -25,6 +28,7 @@ from textsplice.policy.full import FullPolicy
 from textsplice.policy.full_scores import Canvases, CaseStates, FirstScores
 from textsplice.search.problem import Candidate, Outcome, Problem, breaks, draft, gap
 from textsplice.text.linearize import Segment
+from textsplice.text.vocabulary import BEGIN_ID, END_ID
 
 INFINITY = float("inf")
 
@@ -50,6 +54,11 @@ class Hypothesis:
     total: float
     may_stop: bool = False
     forced: tuple[Segment, ...] = ()
+
+    @property
+    def ended(self) -> bool:
+        """Whether end has been laid."""
+        return len(self.ids) > 0 and self.ids[-1] == END_ID
 
 
 class _First(NamedTuple):
@@ -103,6 +112,7 @@ class _Beams:
         ]
         self.seen: list[set[bytes]] = [set() for _ in self.live]
         self.closed = [p.closed(k) for p, k in zip(problems, states.keys, strict=True)]
+        self.closed_columns: dict[tuple[int, bool, bool], Tensor] = {}
         self.max_canvas = policy.config.max_positions - 2
 
     def advance(self) -> None:
@@ -163,33 +173,41 @@ class _Beams:
         return [p for p in best.values() if p]
 
     def _open(self, scores: Tensor) -> Tensor:
-        """First scores without what the rules, the start neighbours and missing values rule out."""
-        starts = self.settings.starts
-        rows = [row for row, h in enumerate(self.live) if self._restricted(h)]
-        if not rows:
-            return scores
+        """First scores without what begin and end, the rules, starts and missing values rule out."""
         scores = scores.clone()
-        for row in rows:
-            hypothesis = self.live[row]
-            case = hypothesis.item // starts
-            closed = self.closed[case]
-            if closed is not None:
-                scores[row, :, : len(closed)].masked_fill_(torch.from_numpy(closed), -INFINITY)
+        for row, hypothesis in enumerate(self.live):
+            own = scores[row]
+            case = hypothesis.item // self.settings.starts
+            length = len(hypothesis.ids)
+            columns = self.states.keys[case]
+            own[:, : len(columns)].masked_fill_(self._closed_columns(case, hypothesis), -INFINITY)
+            if length:
+                own[0] = -INFINITY
+            if hypothesis.ended:
+                own[length] = -INFINITY
             if hypothesis.forced:
                 begins = torch.tensor([segment.start for segment in hypothesis.forced])
-                kept = scores[row][:, begins].clone()
-                scores[row] = -INFINITY
-                scores[row][:, begins] = kept
-            if starts > 1 and not hypothesis.splices:
-                self._keep_start(scores[row, 0], case, hypothesis.item % starts)
+                kept = own[:, begins].clone()
+                own[:] = -INFINITY
+                own[:, begins] = kept
+            if self.settings.starts > 1 and not length:
+                self._keep_start(own[0], case, hypothesis.item % self.settings.starts)
         return scores
 
-    def _restricted(self, hypothesis: Hypothesis) -> bool:
-        return (
-            self.closed[hypothesis.item // self.settings.starts] is not None
-            or bool(hypothesis.forced)
-            or (self.settings.starts > 1 and not hypothesis.splices)
-        )
+    def _closed_columns(self, case: int, hypothesis: Hypothesis) -> Tensor:
+        """The keys no splice of this canvas may begin with: begin must come first, end last."""
+        state = (case, len(hypothesis.ids) > 0, hypothesis.ended)
+        closed = self.closed_columns.get(state)
+        if closed is None:
+            word = self.states.keys[case].word
+            shut = (word == BEGIN_ID) == (len(hypothesis.ids) > 0)
+            if hypothesis.ended:
+                shut |= word == END_ID
+            by_rules = self.closed[case]
+            if by_rules is not None:
+                shut |= by_rules
+            closed = self.closed_columns[state] = torch.from_numpy(shut)
+        return closed
 
     def _keep_start(self, scores: Tensor, case: int, rank: int) -> None:
         """Leaves only the keys of the source whose best key has this rank among the sources."""
@@ -239,37 +257,44 @@ class _Beams:
         return live
 
     def _restrict_second(self, scores: Tensor, picks: Sequence[_First]) -> Tensor:
-        """Second scores without what the rules forbid and what no position is left for."""
-        restricted: Tensor | None = None
+        """Second scores without what end, the rules and the number of positions rule out."""
+        scores = scores.clone()
         for row, pick in enumerate(picks):
-            allowed = self._allowed(pick, scores.shape[2])
-            if allowed is None or allowed.all():
-                continue
-            if restricted is None:
-                restricted = scores.clone()
-            rows, columns = allowed.shape
-            block = restricted[row, pick.start : pick.start + rows, :columns]
-            block.masked_fill_(torch.from_numpy(~allowed), -INFINITY)
-        return scores if restricted is None else restricted
+            hypothesis = self.live[pick.row]
+            case = hypothesis.item // self.settings.starts
+            length = len(hypothesis.ids)
+            rest = self._rest(case, pick)
+            if rest[-1] == END_ID:
+                # The span that takes the source's end along: only where nothing stands right of it.
+                scores[row, : length + hypothesis.ended, len(rest) - 1] = -INFINITY
+            if hypothesis.ended:
+                scores[row, length] = -INFINITY
+            allowed = self._allowed(pick, rest[: scores.shape[2]])
+            if allowed is not None:
+                rows, columns = allowed.shape
+                block = scores[row, pick.start : pick.start + rows, :columns]
+                block.masked_fill_(torch.from_numpy(~allowed), -INFINITY)
+        return scores
 
-    def _allowed(self, pick: _First, spans: int) -> NDArray[np.bool_] | None:
+    def _allowed(self, pick: _First, rest: NDArray[np.int32]) -> NDArray[np.bool_] | None:
         """By (stop - start, end - begin - 1), what may follow a first decision; None if all may."""
         hypothesis = self.live[pick.row]
         case = hypothesis.item // self.settings.starts
         problem, closed = self.problems[case], self.closed[case]
         length = len(hypothesis.ids)
-        if not problem.rules and length + spans <= self.max_canvas:
+        if not problem.rules and length + len(rest) <= self.max_canvas:
             return None
-        rest = self._rest(case, pick)[:spans]
         sizes = np.arange(1, len(rest) + 1)[None, :]
         removed = np.arange(length - pick.start + 1)[:, None]
         allowed = length - removed + sizes <= self.max_canvas
         if closed is not None:
             allowed &= ~np.logical_or.accumulate(closed[pick.column : pick.column + len(rest)])
         if hypothesis.forced:
-            allowed &= np.isin(sizes, [s.stop - s.start for s in hypothesis.forced if s.start == pick.column])
+            whole = [s.stop - s.start for s in hypothesis.forced if s.start == pick.column]
+            allowed &= np.isin(sizes, whole)
+        canvas, tail = problem.spell(hypothesis.ids), problem.spell(rest)
         for rule in problem.rules:
-            by_rule = rule.splices(problem.spell(hypothesis.ids), pick.start, problem.spell(rest))
+            by_rule = rule.splices(canvas, pick.start, tail)
             if by_rule is not None:
                 allowed &= by_rule
         return allowed
@@ -315,7 +340,7 @@ class _Beams:
         score = total / (2 * len(splices))
         reason = gap(ids)
         if reason is not None:
-            outcome.hinder(f"{reason} within {len(splices)} splices", rule=False, score=score)
+            outcome.hinder(f"{reason} within {self.settings.max_splices} splices", rule=False, score=score)
             return False, ()
         text = draft(problem, ids, origins, splices)
         broken = breaks(problem, text)
