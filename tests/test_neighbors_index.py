@@ -140,6 +140,20 @@ def test_ties_go_to_the_more_typical_text_then_to_the_lower_row():
     assert hits.scores.tolist() == [1.08, 1.08, 1.08, 0.55, 0.55]
 
 
+@pytest.mark.parametrize("typicality", [[1.0, 2.0, 0.0], [2.0, 1.0, 0.0]])
+def test_tables_of_different_sizes_can_tie(typicality):
+    query = Features(frozenset("ab"), frozenset({"cheap", "thai"}))
+    groups = [
+        Features(frozenset("ax"), frozenset({"thai"})),
+        Features(frozenset("abwxyz"), frozenset({"thai"})),
+        Features(frozenset("z"), frozenset({"cheap", "thai"})),
+    ]
+    index = Index.build(groups, np.arange(3, dtype=np.int32), np.array(typicality))
+    hits = index.search(query, 1)
+    assert hits.rows.tolist() == [int(np.argmax(typicality))]
+    assert hits.scores.tolist() == [1 / 2 + 1 / 15]
+
+
 def test_as_many_allowed_rows_come_back_as_there_are():
     index = Index.build(*SMALL)
     query = SMALL[0][0]
