@@ -51,6 +51,8 @@ class NeighborsConfig:
     exclude: Literal["same-table", "self", "none"] = "same-table"
     # "auto", or names of yes/no fields whose value is made part of the field's name in the score.
     fold: tuple[str, ...] = ()
+    # Offer only texts that say all values of their own table word for word: those are masked without a leak.
+    verbatim: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,8 @@ class TrainingConfig:
     checkpoint_every: int = 200
     log_every: int = 20
     max_cost: int = 0
+    # Train only on references that say all values of their table word for word.
+    verbatim: bool = False
     seed: int = 1
     threads: int = 2
     processes: int = 1

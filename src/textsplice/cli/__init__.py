@@ -15,6 +15,8 @@ COMMANDS = (
     "data",
     "prepare",
     "inspect",
+    "train",
+    "tune",
 )
 
 app = typer.Typer(

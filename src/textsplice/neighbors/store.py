@@ -32,6 +32,7 @@ class Store:
     tokens: Ragged  # masked, BEGIN … END
     table_of: NDArray[np.int32]
     tables: list[Table]
+    offered: NDArray[np.bool_]  # which rows may be neighbours at all
     index: Index
     tokenizer: Tokenizer
     fold: frozenset[str]
@@ -45,6 +46,7 @@ class Store:
         tokens: Ragged,
         table_of: NDArray[np.int32],
         tables: list[Table],
+        offered: NDArray[np.bool_],
         typicality: NDArray[np.float64],
         tokenizer: Tokenizer,
         fold: frozenset[str],
@@ -52,7 +54,7 @@ class Store:
         """Indexes the tables."""
         described = [_features(table, tokenizer, fold) for table in tables]
         index = Index.build(described, table_of, typicality)
-        return cls(ids, texts, tokens, table_of, tables, index, tokenizer, fold)
+        return cls(ids, texts, tokens, table_of, tables, offered, index, tokenizer, fold)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -71,7 +73,18 @@ class Store:
     ) -> Hits:
         """The k nearest texts; `allow` filters inside the search, so k come back if there are k."""
         group = self.table_rows.get(table) if exclude_table else None
-        return self.index.search(self.features(table), k, exclude_group=group, allow=allow)
+        return self.index.search(
+            self.features(table), k, exclude_group=group, allow=self._also_offered(allow)
+        )
+
+    def _also_offered(
+        self, allow: NDArray[np.bool_] | Callable[[int], bool] | None
+    ) -> NDArray[np.bool_] | Callable[[int], bool]:
+        if allow is None:
+            return self.offered
+        if callable(allow):
+            return lambda row: bool(self.offered[row]) and allow(row)
+        return self.offered & allow
 
     def rows_of(self, ids: Sequence[str]) -> NDArray[np.int32]:
         """The rows of texts by their ids; `KeyError` for one that is not here."""
@@ -97,6 +110,7 @@ class Store:
                 "id": text_column(self.ids),
                 "text": text_column(self.texts),
                 "table": int_column(self.table_of),
+                "offered": int_column(self.offered.astype(np.int32)),
                 "tokens": ragged_column(self.tokens),
             },
         )
@@ -129,6 +143,7 @@ class Store:
             tokens=column_ragged(rows["tokens"]),
             table_of=column_ints(rows["table"]),
             tables=[Table.of(json.loads(record)) for record in records],
+            offered=column_ints(rows["offered"]).astype(np.bool_),
             index=Index.load(folder / "index"),
             tokenizer=cast(Tokenizer, about["tokenizer"]),
             fold=frozenset(cast("list[str]", about["fold"])),

@@ -151,9 +151,9 @@ class Build:
                 stages.encode(layout.tables(split), files[1], words)
 
     def _store(self) -> None:
-        masked, fold = self.config.text.mask, self.config.neighbors.fold
+        masked, settings = self.config.text.mask, self.config.neighbors
         folder = self.layout.store
-        key = key_of(VERSION, "store", (self.keys["encoded/train"], masked, fold))
+        key = key_of(VERSION, "store", (self.keys["encoded/train"], masked, settings.fold, settings.verbatim))
         self.keys["store"] = key
         if self.manifest.is_fresh("store", key):
             return
@@ -162,7 +162,8 @@ class Build:
                 self.layout,
                 Vocabulary.load(self.layout.words),
                 masked=masked,
-                fold=fold,
+                fold=settings.fold,
+                verbatim=settings.verbatim,
                 tokenizer=self.config.text.tokenizer,
             )
             store.save(folder)

@@ -38,6 +38,7 @@ class PreparedSplit:
     table_segments: Ragged
     table_of: NDArray[np.int32]
     targets: Ragged
+    unsaid: NDArray[np.int32]
     neighbors: NDArray[np.int32]
     splices: NDArray[np.int32]
     splice_offsets: NDArray[np.int64]
@@ -127,6 +128,7 @@ class Prepared:
             table_segments=column_ragged(tables["segments"]),
             table_of=column_ints(encoded["table"]),
             targets=column_ragged(encoded["tokens"]),
+            unsaid=column_ints(encoded["unsaid"]),
             neighbors=neighbors.values.reshape(len(neighbors), -1),
             splices=splices.values.reshape(-1, 5),
             splice_offsets=splices.offsets // 5,

@@ -24,6 +24,7 @@ from textsplice.arrow import (
 )
 from textsplice.config import VocabularyConfig
 from textsplice.corpus import Table
+from textsplice.errors import ConfigError
 from textsplice.neighbors.features import yes_no_fields
 from textsplice.neighbors.store import Store, typicality
 from textsplice.oracle import derive_corpus
@@ -59,9 +60,7 @@ def encode(source: Path, target: Path, words: Vocabulary) -> None:
     ids = pc.call_function("index_in", [array.flatten()], lookup)
     offsets = np.asarray(array.offsets, dtype=np.int64)
     ragged = Ragged(np.asarray(ids, dtype=np.int32), offsets - offsets[0])
-    columns = {
-        name: rows[name] for name in rows.column_names if name not in ("tokens", "record", "text", "id")
-    }
+    columns = {name: rows[name] for name in ("table", "segments", "unsaid") if name in rows.column_names}
     write_columns(target, {"tokens": ragged_column(ragged), **columns})
 
 
@@ -106,13 +105,25 @@ def shapes(layout: Layout, split: str) -> list[str]:
 
 
 def build_store(
-    layout: Layout, words: Vocabulary, *, masked: bool, fold: Sequence[str], tokenizer: Tokenizer
+    layout: Layout,
+    words: Vocabulary,
+    *,
+    masked: bool,
+    fold: Sequence[str],
+    verbatim: bool,
+    tokenizer: Tokenizer,
 ) -> Store:
-    """The training texts, masked, and their index."""
+    """The training texts, masked, and their index; `verbatim` offers only those that say all their values."""
     rows = read_columns(layout.texts("train"))
     table_of = column_ints(rows["table"])
     tables = read_records(layout.tables("train"))
     targets = column_ragged(read_columns(layout.encoded_texts("train"))["tokens"])
+    offered = column_ints(rows["unsaid"]) == 0 if verbatim else np.ones(len(targets), dtype=np.bool_)
+    if not offered.any():
+        raise ConfigError(
+            "neighbors.verbatim leaves no text: none says all values of its table word for word.",
+            where="config",
+        )
     tokens = _masked(layout, targets, table_of, words) if masked else targets
     return Store.build(
         ids=column_texts(rows["id"]),
@@ -120,6 +131,7 @@ def build_store(
         tokens=tokens,
         table_of=table_of,
         tables=tables,
+        offered=offered,
         typicality=typicality(targets),
         tokenizer=tokenizer,
         fold=yes_no_fields(tables) if "auto" in fold else frozenset(fold),
@@ -157,11 +169,13 @@ def find_neighbors(
     if exclude == "self":
         queries = [store.features(tables[table]) for table in part]
         own = np.arange(rows.start, rows.stop, dtype=np.int32)
-        return store.index.search_many(queries, k, exclude_rows=own, threads=threads)[0]
+        return store.index.search_many(queries, k, exclude_rows=own, allow=store.offered, threads=threads)[0]
     distinct, place = np.unique(part, return_inverse=True)
     queries = [store.features(tables[table]) for table in distinct]
     groups = distinct.astype(np.int32) if exclude == "same-table" else None
-    return store.index.search_many(queries, k, exclude_groups=groups, threads=threads)[0][place]
+    return store.index.search_many(queries, k, exclude_groups=groups, allow=store.offered, threads=threads)[
+        0
+    ][place]
 
 
 def write_neighbors(path: Path, neighbors: NDArray[np.int32]) -> None:

@@ -17,6 +17,7 @@ from textsplice.corpus import Corpus, Example, Table, read_corpus
 from textsplice.errors import CorpusError
 from textsplice.files import atomic_path
 from textsplice.text import BEGIN, END, Linearized, Tokenizer, linearize, tokenize
+from textsplice.text.verbatim import unsaid_values
 
 ROWS_A_BATCH = 10_000
 
@@ -26,6 +27,7 @@ TEXTS = pa.schema(
         ("text", pa.large_string()),
         ("table", pa.int32()),
         ("tokens", pa.large_list(pa.large_string())),
+        ("unsaid", pa.int32()),
     ]
 )
 TABLES = pa.schema(
@@ -161,6 +163,7 @@ def _texts_table(batch: list[Tokenized], numbers: list[int]) -> pa.Table:
         [item.example.text or "" for item in batch],
         numbers,
         [item.target for item in batch],
+        [unsaid_values(item.target, item.table) for item in batch],
     ]
     return pa.table([pa.array(c, type=f.type) for c, f in zip(columns, TEXTS, strict=True)], schema=TEXTS)
 

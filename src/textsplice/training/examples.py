@@ -44,7 +44,7 @@ class Examples:
 
     def order(self, training: TrainingConfig) -> Order:
         """The updates to train on."""
-        rows = references(self.split, training.max_cost)
+        rows = references(self.split, training.max_cost, verbatim=training.verbatim)
         if not len(rows):
             cheap = f" of at most max_cost = {training.max_cost} splices" if training.max_cost else ""
             raise TrainingError(

@@ -30,11 +30,13 @@ class Place(NamedTuple):
 FIRST = Place(0, 0)
 
 
-def references(split: PreparedSplit, max_cost: int = 0) -> Rows:
-    """The rows that have a reference, and one that is not costlier than `max_cost` (0: any)."""
+def references(split: PreparedSplit, max_cost: int = 0, *, verbatim: bool = False) -> Rows:
+    """The rows that have a reference: not costlier than `max_cost` (0: any), `verbatim` if asked for."""
     written = np.fromiter((text != "" for text in split.texts), dtype=bool, count=len(split.texts))
     if max_cost:
         written &= np.asarray(split.costs) <= max_cost
+    if verbatim:
+        written &= split.unsaid == 0
     return np.flatnonzero(written)
 
 

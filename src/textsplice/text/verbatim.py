@@ -1,0 +1,24 @@
+"""Which values a text leaves unsaid, or says in other words: what masking can't see."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textsplice.text.linearize import Linearized
+
+# Nobody writes "yes" for `dogs: yes`; such a value is never expected word for word.
+YES_NO = frozenset(("yes", "no", "true", "false"))
+
+
+def unsaid_values(tokens: Sequence[str], table: Linearized) -> int:
+    """How many values of the table do not stand in the text word for word; case does not matter."""
+    words = [token.casefold() for token in tokens]
+    unsaid = 0
+    for value in table.value_tokens():
+        folded = [token.casefold() for token in value]
+        if len(folded) == 1 and folded[0] in YES_NO:
+            continue
+        length = len(folded)
+        if not any(words[i : i + length] == folded for i in range(len(words) - length + 1)):
+            unsaid += 1
+    return unsaid
