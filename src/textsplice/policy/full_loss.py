@@ -22,16 +22,15 @@ def first_losses(
     head: FirstHead, batch: FullBatch, canvas: Tensor, neighbors: Tensor, tables: Tensor, words: Tensor
 ) -> tuple[Tensor, int]:
     """Equation 2: `-log Σ` over the keys of equal spans, at the oracle's gap."""
-    queries = head.canvas(canvas)
-    at_gap = functional.embedding(batch.gap_places, queries)  # [A, d]
-    neighbor_keys = head.keys.neighbor(neighbors)
-    table_keys = head.keys.table(tables)
-    word_keys = head.keys.word(words)
+    at_gap = functional.embedding(batch.gap_places, canvas)  # [A, d]
+    neighbor_keys = head.neighbor_keys(neighbors)
+    table_keys = head.table_keys(tables)
+    word_keys = head.word_keys(words)
     losses: list[Tensor] = []
     correct = torch.zeros((), dtype=torch.long)
-    for case, query, gap in zip(
+    for case, states, gap in zip(
         batch.cases,
-        queries.split([case.canvas_places for case in batch.cases]),
+        canvas.split([case.canvas_places for case in batch.cases]),
         at_gap.split([len(case.marks) for case in batch.cases]),
         strict=True,
     ):
@@ -46,7 +45,7 @@ def first_losses(
             ],
             dim=1,
         ).masked_fill(~case.marks, FORBIDDEN)  # [A, K + V + S + 1]
-        total, best = _first_totals(case, query, keys, own_table, head.stop)
+        total, best = _first_totals(case, states, keys, own_table, head.stop)
         losses.append((total - right.logsumexp(dim=1)).sum())
         correct += (right.detach().amax(dim=1) >= best).sum()
     return torch.stack(losses).sum(), int(correct)
@@ -56,27 +55,26 @@ def second_losses(
     head: SecondHead, batch: FullBatch, canvas: Tensor, neighbors: Tensor, tables: Tensor, words: Tensor
 ) -> tuple[Tensor, int]:
     """Equation 3: `-log` of the oracle's stop and end, given its start and begin."""
-    queries = head.canvas(canvas)
-    ends = torch.cat([head.keys.neighbor(neighbors), head.keys.table(tables), head.keys.word(words)])
+    ends = torch.cat([head.neighbor_keys(neighbors), head.table_keys(tables), head.word_keys(words)])
     blocks = [block for case in batch.cases for block in case.blocks]
     rows = [len(block.chosen) for block in blocks]
     added: list[tuple[Tensor, Tensor] | None] = [None] * len(blocks)
     if head.conditioned:
         left = functional.embedding(batch.gap_places, canvas)
         begin = functional.embedding(batch.begin_places, torch.cat([neighbors, tables, words]))
-        to_query, to_key = head.condition(left, begin)
-        added = list(zip(to_query.split(rows), to_key.split(rows), strict=True))
+        to_canvas, to_keys = head.condition(left, begin)
+        added = list(zip(to_canvas.split(rows), to_keys.split(rows), strict=True))
     losses: list[Tensor] = []
     correct = torch.zeros((), dtype=torch.long)
-    for block, places, query, extra, splices in zip(
+    for block, places, states, extra, splices in zip(
         blocks,
         batch.canvases.blocks,
-        queries.split([block.size for block in batch.canvases.blocks]),
+        canvas.split([block.size for block in batch.canvases.blocks]),
         added,
         batch.splices.split(rows),
         strict=True,
     ):
-        scores = _second_scores(block, query.view(places.rows, places.width, -1), ends, extra)
+        scores = _second_scores(block, states.view(places.rows, places.width, -1), ends, extra)
         chosen = scores.gather(1, block.chosen[:, None])[:, 0]
         losses.append(((scores.logsumexp(dim=1) - chosen) * splices).sum())
         with torch.no_grad():
@@ -85,10 +83,10 @@ def second_losses(
 
 
 def _first_totals(
-    case: BatchCase, query: Tensor, keys: Tensor, own_table: Tensor, stop: Tensor
+    case: BatchCase, states: Tensor, keys: Tensor, own_table: Tensor, stop: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Of each canvas of a case, the log of the softmax's denominator and the best score, both `[A]`."""
-    scores = query @ keys.T  # [T, K + V]: nearly all of the pairs, in one product
+    scores = states @ keys.T  # [T, K + V]: nearly all of the pairs, in one product
     over_keys = scores.logsumexp(dim=1)
     best_key = scores.detach().amax(dim=1)
     totals: list[Tensor] = []
@@ -98,15 +96,15 @@ def _first_totals(
     for block, table, part, logs, top in zip(
         case.blocks,
         own_table.split([len(block.gaps) for block in case.blocks]),
-        query.split(sizes),
+        states.split(sizes),
         over_keys.split(sizes),
         best_key.split(sizes),
         strict=True,
     ):
         rows, width = block.gaps.shape
-        states = part.view(rows, width, -1)
-        from_table = (states @ table.mT).masked_fill(forbidden, FORBIDDEN)  # [R, L, S]
-        stops = states[:, :1] @ stop  # [R, 1]
+        canvas = part.view(rows, width, -1)
+        from_table = (canvas @ table.mT).masked_fill(forbidden, FORBIDDEN)  # [R, L, S]
+        stops = canvas[:, :1] @ stop  # [R, 1]
         every = torch.cat([logs.view(rows, width, 1), from_table], dim=2).logsumexp(dim=2)
         every = every.masked_fill(~block.gaps, FORBIDDEN)  # [R, L]
         totals.append(torch.cat([every, stops], dim=1).logsumexp(dim=1))
@@ -118,11 +116,11 @@ def _first_totals(
 
 
 def _second_scores(
-    block: BatchBlock, query: Tensor, ends: Tensor, extra: tuple[Tensor, Tensor] | None
+    block: BatchBlock, canvas: Tensor, ends: Tensor, extra: tuple[Tensor, Tensor] | None
 ) -> Tensor:
     """Scores of all (following token, last token) pairs of a block, `[R, L · E]`."""
     keys = functional.embedding(block.ends, ends)  # [R, E, d]
     if extra is not None:
-        query, keys = query + extra[0][:, None], keys + extra[1][:, None]
+        canvas, keys = canvas + extra[0][:, None], keys + extra[1][:, None]
     allowed = block.follows[:, :, None] & block.end_allowed[:, None, :]
-    return (query @ keys.mT).masked_fill(~allowed, FORBIDDEN).flatten(1)
+    return (canvas @ keys.mT).masked_fill(~allowed, FORBIDDEN).flatten(1)

@@ -33,9 +33,12 @@ class CaseStates:
 
     cases: list[Case]
     keys: list[Keys]
-    neighbors: list[Tensor]  # a case each, [tokens of its neighbors, d]
     first_keys: list[Tensor]  # a case each, [neighbor tokens + V, d]
+    neighbors: Tensor  # [neighbor tokens of all cases, d]
+    neighbor_ends: Tensor  # the second head's keys of the same
+    neighbor_start: NDArray[np.int64]  # where each case begins in them, and where the last ends
     words: Tensor  # [V, d]
+    word_ends: Tensor
     allowed: list[Tensor]  # a case each, [K] bool
 
 
@@ -82,15 +85,21 @@ def encode_cases(
     """The keys of each case; neighbors are encoded here unless their encodings are at hand."""
     neighbors = policy.encode_neighbors([case.neighbors for case in cases], encodings)
     words = policy.word_states()
-    word_keys = policy.first.keys.word(words)
+    word_keys = policy.first.word_keys(words)
+    every = torch.cat(neighbors)
+    sizes = [len(own) for own in neighbors]
+    first_keys = policy.first.neighbor_keys(every).split(sizes)
     ids = np.asarray(policy.config.words, dtype=np.int64)
     keys = [Keys(case, ids) for case in cases]
     return CaseStates(
         cases=list(cases),
         keys=keys,
-        neighbors=neighbors,
-        first_keys=[torch.cat([policy.first.keys.neighbor(own), word_keys]) for own in neighbors],
+        first_keys=[torch.cat([own, word_keys]) for own in first_keys],
+        neighbors=every,
+        neighbor_ends=policy.second.neighbor_keys(every),
+        neighbor_start=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         words=words,
+        word_ends=policy.second.word_keys(words),
         allowed=[torch.from_numpy(own.allowed) for own in keys],
     )
 
@@ -100,8 +109,7 @@ def first_scores(policy: FullPolicy, states: CaseStates, canvases: Canvases) -> 
     tables, table_start = _encode_tables(policy, states, canvases)
     layout = lay_out(canvases.lengths + 2, canvases.case_of)
     canvas = _decode(policy, states, canvases, layout, tables, table_start)
-    queries = policy.first.canvas(canvas)
-    table_keys = policy.first.keys.table(tables)
+    table_keys = policy.first.table_keys(tables)
 
     hypotheses = len(canvases.case_of)
     columns = max((len(states.keys[c]) for c in set(canvases.case_of.tolist())), default=0)
@@ -109,19 +117,19 @@ def first_scores(policy: FullPolicy, states: CaseStates, canvases: Canvases) -> 
     log_probs = torch.full((hypotheses, gaps, columns), NEVER)
     stop = torch.empty(hypotheses)
     row = 0
-    parts = queries.split([block.size for block in layout.blocks])
+    parts = canvas.split([block.size for block in layout.blocks])
     for block, case, part in zip(layout.blocks, layout.block_groups.tolist(), parts, strict=True):
         rows = layout.order[row : row + block.rows]
         row += block.rows
-        query = part.view(block.rows, block.width, -1)
+        own = part.view(block.rows, block.width, -1)
         size = len(states.cases[case].table)
         places = torch.from_numpy(table_start[rows][:, None] + np.arange(size))
-        scores = torch.cat([query @ table_keys[places].mT, query @ states.first_keys[case].T], dim=2)[
+        scores = torch.cat([own @ table_keys[places].mT, own @ states.first_keys[case].T], dim=2)[
             :, :-1
         ]  # [R, L - 1, K]: nothing stands right of the last padding token
         there = torch.from_numpy(np.arange(block.width - 1) <= canvases.lengths[rows][:, None])
         scores.masked_fill_(~(there[:, :, None] & states.allowed[case]), NEVER)
-        ends = query[:, 0] @ policy.first.stop  # [R]
+        ends = own[:, 0] @ policy.first.stop  # [R]
         total = torch.cat([scores.flatten(1), ends[:, None]], dim=1).logsumexp(dim=1)
         at = torch.from_numpy(rows)
         log_probs[at, : block.width - 1, : scores.shape[2]] = scores - total[:, None, None]
@@ -152,23 +160,24 @@ def second_scores(
     case_of = first.case_of[hypothesis]
     limit = np.array([states.keys[c].limit[k] for c, k in zip(case_of, column, strict=True)])
     lengths = first.lengths[hypothesis]
-    encoded = torch.cat([*states.neighbors, first.tables, states.words])
     place = _encoded_places(first, hypothesis, column)
 
     longest = int(lengths.max(initial=0))
     stops = np.arange(longest + 1)
     # Padding token 0 is left of the canvas, so the token that follows `stop` is at `stop + 1`.
     follows = first.canvas_start[hypothesis][:, None] + 1 + np.minimum(stops, lengths[:, None])
-    query = head.canvas(functional.embedding(torch.from_numpy(follows), first.canvas))
+    canvas = functional.embedding(torch.from_numpy(follows), first.canvas)
 
     spans = np.arange(int((limit - column).max(initial=1)))
     inside = np.minimum(spans, (limit - column - 1)[:, None])
-    keys = _project_ends(policy, first, encoded, torch.from_numpy(place[:, None] + inside))
+    ends = torch.cat([states.neighbor_ends, head.table_keys(first.tables), states.word_ends])
+    keys = functional.embedding(torch.from_numpy(place[:, None] + inside), ends)
     if head.conditioned:
         gap = torch.from_numpy(first.canvas_start[hypothesis] + start)
+        encoded = torch.cat([states.neighbors, first.tables, states.words])
         begin = functional.embedding(torch.from_numpy(place), encoded)
-        to_query, to_key = head.condition(functional.embedding(gap, first.canvas), begin)
-        query, keys = query + to_query[:, None], keys + to_key[:, None]
+        to_canvas, to_keys = head.condition(functional.embedding(gap, first.canvas), begin)
+        canvas, keys = canvas + to_canvas[:, None], keys + to_keys[:, None]
 
     end_allowed = np.stack(
         [
@@ -178,7 +187,7 @@ def second_scores(
     ) & (spans < (limit - column)[:, None])
     stop_allowed = (stops >= start[:, None]) & (stops <= lengths[:, None])
     allowed = torch.from_numpy(stop_allowed[:, :, None] & end_allowed[:, None, :])
-    scores = (query @ keys.mT).masked_fill(~allowed, NEVER)
+    scores = (canvas @ keys.mT).masked_fill(~allowed, NEVER)
     return scores - scores.flatten(1).logsumexp(dim=1)[:, None, None]
 
 
@@ -229,27 +238,14 @@ def _encoded_places(
 ) -> NDArray[np.int64]:
     """Where each column of a hypothesis stands in `[neighbors of all cases | tables | words]`."""
     states = first.states
-    sizes = np.array([len(own) for own in states.neighbors], dtype=np.int64)
-    neighbor_base = np.cumsum(sizes) - sizes
-    tables = int(sizes.sum())
+    sizes = np.diff(states.neighbor_start)
+    tables = len(states.neighbors)
     words = tables + len(first.tables)
     case = first.case_of[hypothesis]
     table_length = np.array([len(c.table) for c in states.cases], dtype=np.int64)[case]
     beyond_table = column - table_length
     return np.select(
         [beyond_table < 0, beyond_table < sizes[case]],
-        [tables + first.table_start[hypothesis] + column, neighbor_base[case] + beyond_table],
+        [tables + first.table_start[hypothesis] + column, states.neighbor_start[case] + beyond_table],
         words + beyond_table - sizes[case],
     )
-
-
-def _project_ends(policy: FullPolicy, first: FirstScores, encoded: Tensor, places: Tensor) -> Tensor:
-    """The second head's keys at encoded places, each by the matrix of its kind."""
-    neighbors = len(encoded) - len(first.tables) - len(first.states.words)
-    kinds = [neighbors, len(first.tables), len(first.states.words)]
-    keys = policy.second.keys
-    projected = [
-        project(part)
-        for project, part in zip((keys.neighbor, keys.table, keys.word), encoded.split(kinds), strict=True)
-    ]
-    return functional.embedding(places, torch.cat(projected))

@@ -1,7 +1,9 @@
 """The scoring heads of the two decisions (the paper's W₀…W₅).
 
-first:   exp((W₁ ŷ)ᵀ (W₀ x))   or (W₂ ν) for a neighbor, (W_v e) for a word; Stop is one more key
-second:  exp((W₄ ŷ)ᵀ (W₃ x))   or (W₅ ν) for a neighbor, (W_w e) for a word
+    first:   exp(ŷᵀ W₁ᵀ W₀ x)   or W₂ ν for a neighbor, W_v e for a word; Stop is one more key
+    second:  exp(ŷᵀ W₄ᵀ W₃ x)   or W₅ ν for a neighbor, W_w e for a word
+
+A batch has far more canvas tokens than keys, so both matrices are applied to the keys.
 """
 
 from __future__ import annotations
@@ -13,32 +15,42 @@ from torch.nn import functional
 from textsplice.policy.config import PolicyConfig
 
 
-class KeyProjections(nn.Module):
-    """One matrix each for tokens of the table, of neighbors, and words of the vocabulary."""
+class KeyHead(nn.Module):
+    """One matrix each for tokens of the table, of neighbors, and words; one for the canvas."""
 
     def __init__(self, config: PolicyConfig) -> None:
         super().__init__()
-        self.table = nn.Linear(config.d_model, config.d_model, bias=False)
-        # S2S+copy has no neighbors, and a weight without a gradient would upset DDP.
-        if config.kind != "copy":
-            self.neighbor = nn.Linear(config.d_model, config.d_model, bias=False)
-        self.word = nn.Linear(config.d_model, config.d_model, bias=False)
+        width = config.d_model
+        self.canvas = nn.Linear(width, width, bias=False)
+        self.table = nn.Linear(width, width, bias=False)
+        self.neighbor = nn.Linear(width, width, bias=False)
+        self.word = nn.Linear(width, width, bias=False)
+
+    def table_keys(self, states: Tensor) -> Tensor:
+        """What canvas states are multiplied with to score tokens of the table, `[…, d]`."""
+        return states @ (self.table.weight.T @ self.canvas.weight)
+
+    def neighbor_keys(self, states: Tensor) -> Tensor:
+        """The same for tokens of neighbors."""
+        return states @ (self.neighbor.weight.T @ self.canvas.weight)
+
+    def word_keys(self, states: Tensor) -> Tensor:
+        """The same for words of the vocabulary."""
+        return states @ (self.word.weight.T @ self.canvas.weight)
 
 
-class FirstHead(nn.Module):
+class FirstHead(KeyHead):
     """Scores (token left of the gap, first token of the span).
 
     Stop is scored once a canvas, against the padding token at its left: it has no gap.
     """
 
     def __init__(self, config: PolicyConfig) -> None:
-        super().__init__()
-        self.canvas = nn.Linear(config.d_model, config.d_model, bias=False)
-        self.keys = KeyProjections(config)
+        super().__init__(config)
         self.stop = nn.Parameter(torch.zeros(config.d_model))
 
 
-class SecondHead(nn.Module):
+class SecondHead(KeyHead):
     """Scores (token that follows the span, last token of the span).
 
     `conditioned` adds to either side what the first decision chose; without it (the paper's form) the
@@ -46,17 +58,30 @@ class SecondHead(nn.Module):
     """
 
     def __init__(self, config: PolicyConfig) -> None:
-        super().__init__()
-        width = config.d_model
-        self.canvas = nn.Linear(width, width, bias=False)
-        self.keys = KeyProjections(config)
+        super().__init__(config)
         self.conditioned = config.conditioned_second
         if self.conditioned:
-            self.expand = nn.Linear(2 * width, width)
-            self.contract = nn.Linear(width, 2 * width)
+            self.expand = nn.Linear(2 * config.d_model, config.d_model)
+            self.contract = nn.Linear(config.d_model, 2 * config.d_model)
 
     def condition(self, left: Tensor, begin: Tensor) -> tuple[Tensor, Tensor]:
-        """What is added to `[A, d]` queries and keys, from the token left of the gap and the first key."""
+        """What is added to canvas states and keys, `[A, d]` each.
+
+        It is made of the state left of the gap and the encoding of the span's first token.
+        """
         both = self.contract(functional.gelu(self.expand(torch.cat([left, begin], dim=-1))))
-        query, key = both.chunk(2, dim=-1)
-        return query, key
+        to_canvas, to_keys = both.chunk(2, dim=-1)
+        return to_canvas, to_keys
+
+
+class TokenKeys(nn.Module):
+    """The keys of left-to-right policies, which need no matrix for the canvas."""
+
+    def __init__(self, config: PolicyConfig) -> None:
+        super().__init__()
+        width = config.d_model
+        self.table = nn.Linear(width, width, bias=False)
+        # S2S+copy has no neighbors, and a weight without a gradient would upset DDP.
+        if config.kind != "copy":
+            self.neighbor = nn.Linear(width, width, bias=False)
+        self.word = nn.Linear(width, width, bias=False)

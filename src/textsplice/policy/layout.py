@@ -17,7 +17,7 @@ from torch import Tensor
 from textsplice.ragged import Ragged
 
 # A sequence joins a block if padding it costs at most this share of the block's shortest.
-SLACK = 0.15
+SLACK = 0.05
 
 
 class Block(NamedTuple):

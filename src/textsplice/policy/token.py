@@ -17,7 +17,7 @@ from torch.nn import functional
 
 from textsplice.policy.cases import Case, Keys
 from textsplice.policy.config import PolicyConfig
-from textsplice.policy.heads import KeyProjections
+from textsplice.policy.heads import TokenKeys
 from textsplice.policy.layout import lay_out, padding_mask
 from textsplice.policy.model import PolicyModel
 from textsplice.policy.output import PolicyOutput
@@ -63,7 +63,7 @@ class TokenPolicy(PolicyModel):
 
     def __init__(self, config: PolicyConfig) -> None:
         super().__init__(config, decoder_features=1)
-        self.keys = KeyProjections(config)
+        self.keys = TokenKeys(config)
         self.post_init()
 
     def forward(self, batch: TokenBatch) -> PolicyOutput:
