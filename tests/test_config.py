@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,12 @@ def test_a_missing_file_points_to_the_master_configuration(tmp_path: Path) -> No
 def test_an_assignment_without_a_section_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"'k=5' is not of the form section.key=value"):
         Config().with_values(["k=5"])
+
+
+def test_the_master_configuration_names_every_setting_with_its_default() -> None:
+    path = Path(__file__).parent.parent / "configs" / "master.toml"
+    written = tomllib.loads(path.read_text(encoding="utf-8"))
+    assert {name: set(section) for name, section in written.items()} == {
+        name: set(section) for name, section in Config().to_dict().items()
+    }
+    assert load_config(path) == Config()

@@ -52,7 +52,7 @@ class Store:
         fold: frozenset[str],
     ) -> Store:
         """Indexes the tables."""
-        described = [_features(table, tokenizer, fold) for table in tables]
+        described = (_features(table, tokenizer, fold) for table in tables)
         index = Index.build(described, table_of, typicality)
         return cls(ids, texts, tokens, table_of, tables, offered, index, tokenizer, fold)
 
