@@ -8,6 +8,7 @@ from pathlib import Path
 
 from textsplice.config import Config, to_toml
 from textsplice.corpus.table import Table
+from textsplice.evaluate.score import Score, Signature
 from textsplice.oracle.splice import Splice
 from textsplice.search.generation import (
     Alternative,
@@ -113,7 +114,7 @@ def chain(splices: int, neighbors: int, *, example_id: str = "chain") -> Generat
 def write_run(folder: Path, generations: Sequence[Generation], *, scored: bool = True) -> Path:
     """A run's folder as `train`, `generate` and `evaluate` leave it, without weights."""
     folder.mkdir(parents=True, exist_ok=True)
-    config = Config().with_values(["training.max_steps=3000", "output.run=runs/walks"])
+    config = Config().with_values(["corpus.source=walks.jsonl", "training.max_steps=3000"])
     (folder / "config.toml").write_text(to_toml(config), encoding="utf-8")
     about = {
         "id": "0a1b2c3d4e5f",
@@ -133,16 +134,7 @@ def write_run(folder: Path, generations: Sequence[Generation], *, scored: bool =
     rows = [json.dumps(generation.to_dict(), ensure_ascii=False) for generation in generations]
     (folder / "dev.jsonl").write_text("\n".join(rows) + "\n", encoding="utf-8")
     if scored:
-        signature = "BLEU|e2e-metrics|case:lower|refs:multi|dev:77aa"
-        scores = {
-            "scores": [
-                {"metric": "BLEU", "value": 66.12, "signature": signature},
-                {"metric": "slot errors", "value": 1.9, "signature": "slots|lexicon:walks"},
-            ],
-            "slots": [
-                {"id": generations[-1].id, "missing": ["price", "near"], "wrong": ["kind"]},
-                {"id": generations[0].id, "missing": ["price"]},
-            ],
-        }
+        signature = Signature("BLEU", "e2e-metrics", "13a", "lower", "1-4", "walks/dev", "77aa")
+        scores = {"systems": [{"name": "dev.jsonl", "scores": [Score(0.6612, signature).to_dict()]}]}
         (folder / "dev.scores.json").write_text(json.dumps(scores), encoding="utf-8")
     return folder

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from report_examples import BEST, MASKED, bakery, chain, generation, neighbor, write_run
+from report_examples import BEST, MASKED, TABLE, bakery, chain, generation, neighbor, write_run
 from textsplice.cli.report import register
 from textsplice.errors import InputError
 from textsplice.oracle.splice import Splice
@@ -136,20 +136,32 @@ def test_a_report_shows_all_that_a_run_left(tmp_path: Path) -> None:
     assert path == run / "report.html"
     page = path.read_text(encoding="utf-8")
     assert "<title>walks · textsplice</title>" in page
-    assert "BLEU|e2e-metrics|case:lower|refs:multi|dev:77aa" in page
+    assert "BLEU|refs:1-4|case:lower|tok:13a|data:walks/dev@77aa|version:e2e-metrics" in page
+    assert '<td class="number">66.12</td>' in page
     assert "least validation loss 3.603 at step 3,000" in page
     assert '<th scope="row">max_steps</th><td>3000</td>' in page
-    assert 'data-open="c8">c8</a> <span class="errors">missing: price, near; wrong: kind</span>' in page
+    assert 'data-open="d0">d0</a> <span class="errors">price (cheap) is missing</span>' in page
+    assert "values as written" in page
     assert "All 9." in page
 
 
 def test_twenty_derivations_are_spread_over_the_file_and_the_worst_follow(tmp_path: Path) -> None:
-    run = write_run(tmp_path / "walks", [bakery(f"d{n}") for n in range(100)])
+    silent = generation(TABLE, [neighbor("n", "A quiet place.")], [Splice(0, 0, 1, 0, 6)], example_id="worst")
+    run = write_run(tmp_path / "walks", [*(bakery(f"d{n:02}") for n in range(99)), silent])
     page = report_html(run)
     shown: list[Any] = json.loads(Visible(page).data)
-    assert [row["id"] for row in shown] == [*(f"d{n}" for n in range(0, 100, 5)), "d99"]
-    assert shown[-1]["note"] == "missing: price, near; wrong: kind"
-    assert "20 of 100, evenly spaced through the file so that nobody picked them, and 1 more with" in page
+    ids = [row["id"] for row in shown]
+    assert ids[:20] == [f"d{n:02}" for n in range(0, 99, 5)]
+    assert ids[20:] == ["worst", *(f"d{n:02}" for n in (1, 2, 3, 4, 6, 7, 8))]
+    assert shown[20]["note"].startswith("name (Heron Mill) is missing; kind (bakery) is missing")
+    assert "20 of 100, evenly spaced through the file so that nobody picked them, and 8 more with" in page
+
+
+def test_scores_of_another_shape_are_refused(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "walks", [bakery()])
+    (run / "dev.scores.json").write_text('{"systems": [{"scores": [{"metric": "BLEU"}]}]}')
+    with pytest.raises(InputError, match="these are not scores as `textsplice evaluate --json` prints them"):
+        report_html(run)
 
 
 def test_a_file_of_generations_is_reported_beside_itself(tmp_path: Path) -> None:

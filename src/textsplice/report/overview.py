@@ -12,7 +12,7 @@ from textsplice.report.curve import learning_curve
 from textsplice.report.document import Document, read_document
 from textsplice.report.escape import markup
 from textsplice.report.page import page, template
-from textsplice.report.run import Errors, Run, read_rows, read_run
+from textsplice.report.run import Faults, Run, read_rows, read_run
 
 DERIVATIONS = 20
 WORST = 10
@@ -30,14 +30,14 @@ def write_report(run_or_file: Path, out: Path | None = None, *, derivations: int
 def report_html(run_or_file: Path, *, derivations: int = DERIVATIONS) -> str:
     """The report as one self-contained page."""
     run = read_run(run_or_file)
-    worst = run.errors[:WORST]
-    documents = _documents(run, derivations, [error.id for error in worst])
+    worst = run.faithfulness.faults[:WORST] if run.faithfulness else []
+    documents = _documents(run, derivations, [fault.id for fault in worst])
     shown = {document.generation.id: document for document in documents}
     extra = len(documents) - min(derivations, run.habits.outputs if run.habits else 0)
     return page(
         documents,
         title=f"{run.title} · textsplice",
-        notes={error.id: error.told for error in worst},
+        notes={fault.id: fault.told for fault in worst},
         before=_summary(run) + _contents(run) + _derivations_heading(run, len(documents) - extra, extra),
         after="".join([_curve(run), _scores(run), _worst(worst, shown), _data(run), _settings(run), _foot()]),
         style=template("report.css"),
@@ -61,7 +61,9 @@ def _documents(run: Run, count: int, worst: Sequence[str]) -> list[Document]:
 
 
 def _summary(run: Run) -> str:
-    numbers = [(f"{score.value:.2f}", score.metric) for score in islice(run.scores, 3)]
+    numbers = [(f"{score.points:.2f}", score.metric) for score in islice(run.scores, 2)]
+    if run.faithfulness:
+        numbers.append((f"{run.faithfulness.summary.error_rate:.1%}", "slot errors"))
     if habits := run.habits:
         numbers += [
             (f"{habits.outputs:,}", "texts"),
@@ -79,7 +81,7 @@ def _contents(run: Run) -> str:
     parts = [("derivations", "Derivations")]
     parts += [("learning", "Learning curve")] if run.train or run.validation else []
     parts += [("scores", "Scores")] if run.scores or run.habits else []
-    parts += [("worst", "Worst by slot errors")] if run.errors else []
+    parts += [("worst", "Worst by slot errors")] if run.faithfulness and run.faithfulness.faults else []
     parts += [("data", "Data")]
     parts += [("settings", "Settings")] if run.settings else []
     links = "".join(f'<a href="#{name}">{markup(title)}</a>' for name, title in parts)
@@ -113,12 +115,11 @@ def _curve(run: Run) -> str:
 
 
 def _scores(run: Run) -> str:
-    rows = [
-        _score_row(
-            score.metric, f"{score.value:.2f}" if score.value >= 10 else f"{score.value:.4f}", score.signature
-        )
-        for score in run.scores
-    ]
+    rows = [_score_row(score.metric, f"{score.points:.2f}", str(score.signature)) for score in run.scores]
+    if run.faithfulness:
+        summary = run.faithfulness.summary
+        made = f"missing, wrong, repeated or added, of {summary.slots:,} slots; {run.faithfulness.lexicon}"
+        rows.append(_score_row("slot errors", f"{summary.error_rate:.2%}", made))
     if habits := run.habits:
         made = f"over {habits.outputs - habits.abstained} texts of {run.outputs and run.outputs.name}"
         rows += [
@@ -140,18 +141,16 @@ def _score_row(metric: str, value: str, signature: str) -> str:
     )
 
 
-def _worst(worst: Sequence[Errors], shown: Mapping[str, Document]) -> str:
+def _worst(worst: Sequence[Faults], shown: Mapping[str, Document]) -> str:
     if not worst:
         return ""
-    items = [
-        f'<li><a href="#player" data-open="{markup(error.id)}">{markup(error.id)}</a> '
-        f'<span class="errors">{markup(error.told)}</span><br>'
-        f"{markup(shown[error.id].generation.text) if error.id in shown else ''}</li>"
-        for error in worst
-    ]
-    return _part(
-        "worst", "Worst by slot errors", f'<div class="card"><ol class="worst">{"".join(items)}</ol></div>'
+    items = "".join(
+        f'<li><a href="#player" data-open="{markup(fault.id)}">{markup(fault.id)}</a> '
+        f'<span class="errors">{markup(fault.told)}</span><br>'
+        f"{markup(shown[fault.id].generation.text)}</li>"
+        for fault in worst
     )
+    return _part("worst", "Worst by slot errors", f'<div class="card"><ol class="worst">{items}</ol></div>')
 
 
 def _data(run: Run) -> str:

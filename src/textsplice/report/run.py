@@ -5,24 +5,20 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import NamedTuple, cast
 
+from textsplice.corpus.table import Table
 from textsplice.errors import InputError
+from textsplice.evaluate.lexicon import BUNDLED, Lexicon
+from textsplice.evaluate.score import Score, Signature, metric_named
+from textsplice.evaluate.slots import SlotSummary, check_slots, summarize_slots
 from textsplice.files import file_hash
 from textsplice.report.curve import Point
 from textsplice.search.generation import FORMAT as GENERATION_FORMAT
 
 JSON = Mapping[str, object]
-
-
-class Score(NamedTuple):
-    """A number and how it was made."""
-
-    metric: str
-    value: float
-    signature: str
 
 
 class Habits(NamedTuple):
@@ -35,13 +31,20 @@ class Habits(NamedTuple):
     copied: float
 
 
-@dataclass(frozen=True, slots=True)
-class Errors:
-    """The slot errors of one output."""
+class Faults(NamedTuple):
+    """The slot errors of one output, and the same in words."""
 
     id: str
-    count: int
+    errors: int
     told: str
+
+
+class Faithfulness(NamedTuple):
+    """Slot errors of all outputs, and the outputs that have some, worst first."""
+
+    summary: SlotSummary
+    lexicon: str
+    faults: Sequence[Faults]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,7 @@ class Run:
     outputs_hash: str
     habits: Habits | None
     scores: Sequence[Score]
-    errors: Sequence[Errors]
+    faithfulness: Faithfulness | None
 
 
 def read_run(path: Path) -> Run:
@@ -77,18 +80,18 @@ def read_run(path: Path) -> Run:
             remedy="Give a run's folder, or a file that `textsplice generate` wrote.",
         )
     train, validation = _journal(folder / "train.jsonl")
-    evaluation = _evaluation(folder, outputs)
+    settings = _settings(folder / "config.toml")
     return Run(
         title=folder.resolve().name if path.is_dir() else path.name,
         about=_json(folder / "run.json"),
-        settings=_settings(folder / "config.toml"),
+        settings=settings,
         train=train,
         validation=validation,
         outputs=outputs,
         outputs_hash=file_hash(outputs) if outputs else "",
         habits=_habits(outputs) if outputs else None,
-        scores=_scores(evaluation),
-        errors=_errors(evaluation),
+        scores=_scores(folder, outputs),
+        faithfulness=_faithfulness(outputs, settings) if outputs else None,
     )
 
 
@@ -159,34 +162,51 @@ def _habits(path: Path) -> Habits:
     return Habits(outputs, abstained, splices / told, neighbors / told, copied / max(tokens, 1))
 
 
-def _evaluation(folder: Path, outputs: Path | None) -> JSON:
-    """`OUTPUTS.scores.json` beside the outputs, else `scores.json` of the folder."""
+def _scores(folder: Path, outputs: Path | None) -> list[Score]:
+    """What `evaluate --json` printed into `OUTPUTS.scores.json`, or into the folder's `scores.json`."""
     candidates = [folder / "scores.json"]
     if outputs:
         candidates.insert(0, outputs.with_name(f"{outputs.stem}.scores.json"))
-    return next((_json(path) for path in candidates if path.is_file()), {})
+    path = next((path for path in candidates if path.is_file()), None)
+    if path is None:
+        return []
+    try:
+        systems = cast("list[JSON]", _json(path)["systems"])
+        rows = cast("list[JSON]", systems[0]["scores"])
+        return [_score(row) for row in rows]
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise InputError(
+            "these are not scores as `textsplice evaluate --json` prints them.", where=str(path)
+        ) from error
 
 
-def _scores(evaluation: JSON) -> list[Score]:
-    rows = cast("Sequence[Mapping[str, object]]", evaluation.get("scores", ()))
-    return [
-        Score(str(row["metric"]), float(cast(float, row["value"])), str(row.get("signature", "")))
-        for row in rows
+def _score(row: JSON) -> Score:
+    parts = {field.name: str(row[field.name]) for field in fields(Signature) if field.name != "metric"}
+    signature = Signature(metric=metric_named(str(row["metric"])), **parts)
+    return Score(float(cast(float, row["value"])), signature)
+
+
+def _faithfulness(outputs: Path, settings: Mapping[str, JSON]) -> Faithfulness:
+    """Checks every text against its table with the corpus's lexicon, or with the values as written."""
+    texts = [
+        (str(row["id"]), str(row["text"]), Table.of(cast("Mapping[str, str]", row["table"])))
+        for row in read_rows(outputs)
+        if row.get("status") != "abstained"
     ]
-
-
-def _errors(evaluation: JSON) -> list[Errors]:
-    """The outputs with slot errors, worst first; ties in the order of their ids."""
-    rows = cast("Sequence[Mapping[str, object]]", evaluation.get("slots", ()))
-    errors = [_error(row) for row in rows]
-    return sorted((e for e in errors if e.count), key=lambda e: (-e.count, e.id))
-
-
-def _error(row: Mapping[str, object]) -> Errors:
-    kinds = ("missing", "wrong", "repeated")
-    named = {kind: cast("Sequence[str]", row.get(kind, ())) for kind in kinds}
-    told = "; ".join(f"{kind}: {', '.join(fields)}" for kind, fields in named.items() if fields)
-    return Errors(str(row["id"]), sum(map(len, named.values())), told)
+    name = str(settings.get("corpus", {}).get("source", "")).split(":")[0]
+    known = name in BUNDLED
+    lexicon = Lexicon.load(name) if known else Lexicon.of_tables(table for _, _, table in texts)
+    reports = [check_slots(text, table, lexicon) for _, text, table in texts]
+    faults = [
+        Faults(text[0], len(report.errors), str(report))
+        for text, report in zip(texts, reports, strict=True)
+        if report.errors
+    ]
+    return Faithfulness(
+        summarize_slots(reports),
+        f"lexicon {name}" if known else "values as written",
+        sorted(faults, key=lambda fault: (-fault.errors, fault.id)),
+    )
 
 
 def _json(path: Path) -> JSON:
