@@ -149,10 +149,12 @@ class Splicer:
         progress: bool = True,
         rules: Sequence[Rule] = (),
         search: SearchConfig | None = None,
+        total: int | None = None,
     ) -> Iterator[Generation]:
         """The texts of tables, in their order, `batch_size` at a time.
 
-        `search` are settings to use instead of the run's own.
+        `search` are settings to use instead of the run's own; `total` is for the bar, where
+        `tables` has no length.
         """
         settings = search or self.config.search
         if beam is not None:
@@ -160,7 +162,8 @@ class Splicer:
         if batch_size is not None:
             settings = replace(settings, batch_size=batch_size)
         check_settings(settings)
-        total = len(tables) if isinstance(tables, Sequence) else None
+        if total is None and isinstance(tables, Sequence):
+            total = len(tables)
         return self._stream(tables, settings, tuple(rules), total, quiet=not progress)
 
     def _stream(

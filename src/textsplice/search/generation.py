@@ -163,15 +163,16 @@ class Generation:
         return steps
 
     def show(self) -> None:
-        """Prints the derivation, canvas by canvas."""
-        print(self.as_plain_text())
+        """Shows the derivation: a player in a notebook, canvas by canvas in a terminal."""
+        # Views stand right of this room; a value that shows itself is worth the exception.
+        from textsplice.report import show
 
-    def as_plain_text(self) -> str:
-        """The derivation for a terminal without colors."""
-        # Imported here because the view is made of generations.
-        from textsplice.search.plain import plain_view
+        show(self.to_dict())
 
-        return plain_view(self)
+    def _repr_html_(self) -> str:
+        from textsplice.report import generation_html
+
+        return generation_html(self.to_dict())
 
     def to_dict(self) -> dict[str, object]:
         """The published JSON, `textsplice.generation/1` (docs/formats.md)."""

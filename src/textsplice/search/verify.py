@@ -6,8 +6,9 @@ stand in the run's store, word for word, and generated words in its vocabulary.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from textsplice.errors import InputError, VerificationError
 from textsplice.neighbors.store import Store
@@ -33,6 +34,14 @@ def verify(generation: Generation, proof: Proof | None = None, *, where: str = "
     lie = find_lie(generation, proof)
     if lie is not None:
         raise VerificationError(f"{lie}.", where=f"{where}, row {generation.id!r}")
+
+
+def check_complete(ids: Sequence[str], expected: Iterable[str], *, where: str) -> None:
+    """`VerificationError` unless the rows are those of all the tables, in their order."""
+    for number, (found, wanted) in enumerate(zip_longest(ids, expected)):
+        if found != wanted:
+            lie = f"row {wanted!r} is missing" if wanted else f"row {found!r} is of no table"
+            raise VerificationError(f"{lie}.", where=f"{where}, row {number}")
 
 
 def find_lie(generation: Generation, proof: Proof | None = None) -> str | None:

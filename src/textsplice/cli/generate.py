@@ -1,0 +1,193 @@
+"""`textsplice generate`: tables in, texts with provenance out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from textsplice.corpus import Example, Table
+    from textsplice.search.rules import Rule
+    from textsplice.splicer import Splicer
+
+EPILOG = """Examples:
+
+textsplice generate runs/bundled tables.jsonl --out texts.jsonl
+
+textsplice generate runs/e2e e2e:data/e2e --split dev --distinct --out dev.jsonl --resume
+
+textsplice generate runs/e2e tables.jsonl --require name --forbid cheap --min-sentences 3
+
+textsplice generate prepared/bundled tables.jsonl    (no training: swap)
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("generate", epilog=EPILOG)(generate)
+
+
+def generate(
+    run: Annotated[Path, typer.Argument(help="A run's folder, or a prepared one for swap.")],
+    tables: Annotated[str, typer.Argument(help="Whatever `read_corpus` reads; texts in it are ignored.")],
+    out: Annotated[Path | None, typer.Option(help="Where to write; standard output if not said.")] = None,
+    split: Annotated[str | None, typer.Option(help="Which split, where TABLES has several.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Skip the rows that --out already has.")] = False,
+    distinct: Annotated[
+        bool, typer.Option("--distinct", help="Each table once (E2E has one a reference).")
+    ] = False,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first tables.")] = None,
+    beam: Annotated[int | None, typer.Option(help="How many canvases are kept.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Tables at once.")] = None,
+    swap: Annotated[bool, typer.Option("--swap", help="The untrained baseline.")] = False,
+    values: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="search.KEY=VALUE", help="Change a setting; repeatable."),
+    ] = None,
+    approved: Annotated[
+        Path | None, typer.Option(help="Rule: splice only from the ids in this file, one a line.")
+    ] = None,
+    require: Annotated[
+        list[str] | None, typer.Option(metavar="FIELD", help="Rule: the field's values must be said.")
+    ] = None,
+    forbid: Annotated[
+        list[str] | None, typer.Option(metavar="WORD", help="Rule: the word or phrase must not be said.")
+    ] = None,
+    copy_only: Annotated[bool, typer.Option("--copy-only", help="Rule: no generated words.")] = False,
+    keep_sentences: Annotated[
+        bool, typer.Option("--keep-sentences", help="Rule: no whole sentence is ever replaced.")
+    ] = False,
+    min_sentences: Annotated[int | None, typer.Option(min=1, help="Rule: at least so many.")] = None,
+    max_sentences: Annotated[int | None, typer.Option(min=1, help="Rule: at most so many.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No bar, no summary.")] = False,
+) -> None:
+    """Write one JSON object a table: text, splices, provenance, score, rules (docs/formats.md).
+
+    Rows come in the order of the tables. A table for which no text satisfies the rules has a row
+    too, with status "abstained" and the reason.
+    """
+    from textsplice.corpus import read_corpus
+    from textsplice.search.rows import open_rows, write_row
+
+    corpus = read_corpus(tables, split)
+    splicer = open_splicer(run, swap=swap)
+    rules = _rules(approved, require, forbid, copy_only, keep_sentences, min_sentences, max_sentences)
+    config = splicer.config.with_values(values or [])
+    examples = islice(distinct_tables(corpus) if distinct else corpus, limit)
+    done = _done(out, examples, splicer, rules, resume=resume)
+    target = nullcontext(sys.stdout) if out is None else open_rows(out)
+    counts = {"ok": 0, "unfinished": 0, "abstained": 0}
+    with target as file:
+        for generation in splicer.generate_many(
+            examples,
+            beam=beam,
+            batch_size=batch_size,
+            rules=rules,
+            search=config.search,
+            progress=not quiet and out is not None,
+            total=None if distinct else min(len(corpus), limit or len(corpus)) - done,
+        ):
+            write_row(file, generation, out)
+            counts[generation.status] += 1
+    if not quiet:
+        told = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
+        skipped = f"; {done} were there already" if done else ""
+        typer.echo(f"{out or 'standard output'}: {told or 'nothing to do'}{skipped}.", err=True)
+
+
+def open_splicer(folder: Path, *, swap: bool) -> Splicer:
+    """The splicer of a run's folder, or the swap baseline over a prepared one."""
+    from textsplice.splicer import Splicer
+
+    prepared = (folder / "manifest.json").is_file()
+    return Splicer.untrained(folder) if swap or prepared else Splicer.load(folder)
+
+
+def distinct_tables(examples: Iterable[Example]) -> Iterator[Example]:
+    """The first example of each table."""
+    seen: set[Table] = set()
+    for example in examples:
+        if example.table not in seen:
+            seen.add(example.table)
+            yield example
+
+
+def _rules(
+    approved: Path | None,
+    require: list[str] | None,
+    forbid: list[str] | None,
+    copy_only: bool,
+    keep_sentences: bool,
+    min_sentences: int | None,
+    max_sentences: int | None,
+) -> list[Rule]:
+    from textsplice.errors import ConfigError
+    from textsplice.search import rules
+
+    if min_sentences and max_sentences and min_sentences > max_sentences:
+        raise ConfigError(
+            f"--min-sentences {min_sentences} and --max-sentences {max_sentences} exclude each other."
+        )
+    found: list[Rule] = []
+    if approved is not None:
+        try:
+            lines = approved.read_text(encoding="utf-8").splitlines()
+        except OSError as error:
+            raise ConfigError(f"{error.strerror}.", where=str(approved)) from error
+        found.append(rules.ApprovedNeighbors([line.strip() for line in lines if line.strip()]))
+    if require:
+        found.append(rules.RequireFields(require))
+    if forbid:
+        found.append(rules.ForbidWords(forbid))
+    if copy_only:
+        found.append(rules.CopyOnly())
+    if keep_sentences:
+        found.append(rules.KeepSentences())
+    if min_sentences:
+        found.append(rules.MinSentences(min_sentences))
+    if max_sentences:
+        found.append(rules.MaxSentences(max_sentences))
+    return found
+
+
+def _done(
+    out: Path | None, examples: Iterator[Example], splicer: Splicer, rules: list[Rule], *, resume: bool
+) -> int:
+    """Passes over the examples whose rows the file has; half a row at its end is cut off."""
+    from textsplice.errors import ConfigError
+    from textsplice.search.rows import already_written
+
+    if out is None:
+        if resume:
+            raise ConfigError("--resume needs --out: what went to standard output is gone.")
+        return 0
+    if out.exists() and out.stat().st_size and not resume:
+        raise ConfigError(
+            "the file is there already.",
+            where=str(out),
+            remedy="Go on with --resume, or name another file.",
+        )
+    written = already_written(out)
+    expected = {"run": splicer.run, "policy": splicer.kind, "rules": [rule.to_dict() for rule in rules]}
+    for number, row in enumerate(written.rows, start=1):
+        example = next(examples, None)
+        if example is None or row.get("id") != example.id:
+            raise ConfigError(
+                f"row {row.get('id')!r} is not of the table that stands there in the input.",
+                where=f"{out}:{number}",
+                remedy="Name another file, or give the tables it was made from.",
+            )
+        if {key: row.get(key) for key in expected} != expected:
+            raise ConfigError(
+                "was made by another run or under other rules.",
+                where=f"{out}:{number}",
+                remedy="Name another file.",
+            )
+    written.cut(out)
+    return len(written.rows)

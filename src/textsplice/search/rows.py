@@ -1,0 +1,82 @@
+"""Files of generations: one JSON object a line, readable however the writer ended."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, NamedTuple, cast
+
+from textsplice.errors import InputError, StorageError
+from textsplice.files import storage_error
+from textsplice.search.generation import Generation
+
+
+class Written(NamedTuple):
+    """What a file already holds: the rows that are whole, and how many bytes they take."""
+
+    rows: list[Mapping[str, object]]
+    size: int
+
+    def cut(self, path: Path) -> None:
+        """Cuts off what follows the last whole row."""
+        if path.exists():
+            os.truncate(path, self.size)
+
+
+def read_generations(path: Path) -> Iterator[tuple[str, Generation]]:
+    """The generations of a file, each with its place `file:line`."""
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    where = f"{path}:{number}"
+                    yield where, Generation.from_dict(_parse(line, where), where)
+    except OSError as error:
+        raise StorageError(f"{error.strerror or error}.", where=str(path)) from error
+
+
+def already_written(path: Path) -> Written:
+    """The whole rows of a file that a writer may have left in the middle of the last one."""
+    rows: list[Mapping[str, object]] = []
+    size = 0
+    if not path.exists():
+        return Written(rows, size)
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.endswith(b"\n"):
+                break
+            rows.append(_parse(line, f"{path}:{number}"))
+            size += len(line)
+    return Written(rows, size)
+
+
+def open_rows(path: Path) -> IO[str]:
+    """Opens a file to add rows at its end."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path.open("a", encoding="utf-8")
+    except OSError as error:
+        raise storage_error(error, path) from error
+
+
+def write_row(file: IO[str], generation: Generation, path: Path | None) -> None:
+    """Writes one row and hands it to the system, so that what is done stays done."""
+    try:
+        file.write(json.dumps(generation.to_dict(), ensure_ascii=False) + "\n")
+        file.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise storage_error(error, path or Path("standard output")) from error
+
+
+def _parse(line: bytes, where: str) -> Mapping[str, object]:
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        raise InputError(f"is not JSON: {error}.", where=where) from error
+    if not isinstance(row, dict):
+        raise InputError("is not a JSON object.", where=where)
+    return cast("Mapping[str, object]", row)
