@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsplice.corpus import Table, read_corpus
-from textsplice.neighbors.store import Store, typicality
+from textsplice.neighbors import Index, features
+from textsplice.neighbors.store import typicality
 from textsplice.oracle import Derivations, derive_corpus
 from textsplice.ragged import Ragged
 from textsplice.text import BEGIN, END, MASK_ID, Vocabulary, linearize, mask, tokenize
@@ -98,27 +99,21 @@ def corpus_cases(source: str, split: str, *, k: int = 20) -> Cases:
 
     values = [linearize(table).value_tokens() for table in train.tables]
     masked = (mask(text, values[table]) for text, table in zip(train.texts, train.table_of, strict=True))
-    store = Store.build(
-        ids=[str(row) for row in range(len(train.texts))],
-        texts=[""] * len(train.texts),
-        tokens=Ragged.from_rows([vocabulary.encode(text) for text in masked]),
-        table_of=train.table_of,
-        tables=train.tables,
-        typicality=typicality(Ragged.from_rows([vocabulary.encode(text) for text in train.texts])),
-        tokenizer="words",
-        fold=frozenset(),
+    index = Index.build(
+        [features(table, tokenize=tokenize) for table in train.tables],
+        train.table_of,
+        typicality(Ragged.from_rows([vocabulary.encode(text) for text in train.texts])),
     )
     linearized = [linearize(table) for table in parsed.tables]
     groups = np.arange(len(parsed.tables), dtype=np.int32) if split == "train" else None
-    rows, _ = store.index.search_many(
-        [store.features(table) for table in parsed.tables], k, exclude_groups=groups
-    )
+    queries = [features(table, tokenize=tokenize) for table in parsed.tables]
+    rows, _ = index.search_many(queries, k, exclude_groups=groups)
     return Cases(
         targets=Ragged.from_rows([vocabulary.encode(text) for text in parsed.texts]),
         table_tokens=Ragged.from_rows([vocabulary.encode(table.tokens) for table in linearized]),
         table_segments=Ragged.from_rows([table.segment_numbers() for table in linearized]),
         table_of=parsed.table_of,
-        store_tokens=store.tokens,
+        store_tokens=Ragged.from_rows([vocabulary.encode(text) for text in masked]),
         neighbors=rows[parsed.table_of],
         words=len(vocabulary),
     )

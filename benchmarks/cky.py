@@ -1,12 +1,13 @@
-"""The paper's oracle taken at its word: CKY over its grammar, twice, to measure `textsplice.oracle` against.
+"""The paper's oracle taken at its word: CKY over its grammar, to measure `textsplice.oracle` against.
 
     [1] S → ν[k:l]            [0] C(n,s) → S R(n,s)
     [0] S → S S               [0] R(n,s) → ν[s:t]
     [1] S → ν[k:l] C(n,s)     [0] R(n,s) → ν[s:t] C(n,u)
 
-Both fill the same chart, span by span, one item for each place `(n, s)`. The right-hand sides of S's first
-and third rules are those of R(n,k), so S takes them from there. `cky_cost` is plain Python that keeps only
-items that exist; `compiled_cky_cost` is dense loops under Numba.
+`literal_chart` tries every rule at every span and split, as CKY does; it runs as plain Python and under
+Numba. `cky_cost` is a thrifty one in plain Python: it keeps only items that exist, meets only pieces that
+match, and takes the right-hand sides of S's first and third rules from R(n,k), which has the same.
+`compiled_cky_cost` is that under Numba.
 """
 
 from __future__ import annotations
@@ -20,8 +21,91 @@ from numpy.typing import NDArray
 IMPOSSIBLE = 10_000
 
 
+def literal_cky_cost(target: Sequence[int], texts: Sequence[Sequence[int]]) -> int:
+    """The cost of the cheapest parse, every rule tried everywhere, in plain Python."""
+    if not target:
+        return 0
+    size = (len(target) + 1) ** 2
+    places, ends = _laid(texts)
+    items = [IMPOSSIBLE] * (size * len(places))
+    return literal_chart(list(target), places, ends, [IMPOSSIBLE] * size, items, items.copy())
+
+
+def compiled_literal_cky_cost(target: Sequence[int], texts: Sequence[Sequence[int]]) -> int:
+    """The same function, compiled."""
+    if not target:
+        return 0
+    size = (len(target) + 1) ** 2
+    places, ends = (np.array(numbers, dtype=np.int64) for numbers in _laid(texts))
+    S = np.full(size, IMPOSSIBLE, np.int64)
+    items = np.full(size * len(places), IMPOSSIBLE, np.int64)
+    return int(_compiled_literal_chart(np.array(target), places, ends, S, items, items.copy()))
+
+
+def _laid(texts: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
+    """The texts end to end, and of each place where its text ends."""
+    places: list[int] = []
+    ends: list[int] = []
+    for text in texts:
+        places.extend(text)
+        ends.extend([len(places)] * len(text))
+    return places, ends
+
+
+def literal_chart(
+    target: Sequence[int],
+    places: Sequence[int],
+    ends: Sequence[int],
+    S: list[int],
+    C: list[int],
+    R: list[int],
+) -> int:
+    """Fills the chart, cell (a, b) at `a * side + b`, items of a cell by place; returns the whole's cost.
+
+    A cell's terminals ν[k:l] are not kept: that a span equals target[a:m] is seen token by token.
+    """
+    length, count = len(target), len(places)
+    side = length + 1
+    for width in range(1, length + 1):
+        for a in range(length - width + 1):
+            b = a + width
+            cell = a * side + b
+            for m in range(a + 1, b):  # S → S S
+                S[cell] = min(S[cell], S[a * side + m] + S[m * side + b])
+            for m in range(a + 1, b + 1):
+                right = m * side + b
+                for k in range(count):
+                    for stop in range(k + 1, ends[k] + 1):
+                        if stop - k != m - a:
+                            continue
+                        same = True
+                        for i in range(m - a):
+                            if places[k + i] != target[a + i]:
+                                same = False
+                                break
+                        if not same:
+                            continue
+                        if m == b:  # S → ν[k:l] and R(n,k) → ν[k:l]
+                            S[cell] = min(S[cell], 1)
+                            R[cell * count + k] = 0
+                        else:
+                            for s in range(stop, ends[k]):  # S → ν[k:l] C(n,s)
+                                S[cell] = min(S[cell], 1 + C[right * count + s])
+                            for u in range(stop, ends[k]):  # R(n,k) → ν[k:l] C(n,u)
+                                rest = C[right * count + u]
+                                R[cell * count + k] = min(R[cell * count + k], rest)
+            for m in range(a + 1, b):
+                for s in range(count):  # C(n,s) → S R(n,s)
+                    cost = S[a * side + m] + R[(m * side + b) * count + s]
+                    C[cell * count + s] = min(C[cell * count + s], cost)
+    return S[length]
+
+
+_compiled_literal_chart = njit(cache=True, nogil=True)(literal_chart)
+
+
 def cky_cost(target: Sequence[Hashable], texts: Sequence[Sequence[Hashable]]) -> int:
-    """The cost of the cheapest parse, in plain Python."""
+    """The cost of the cheapest parse, thriftily, in plain Python."""
     length = len(target)
     if not length:
         return 0

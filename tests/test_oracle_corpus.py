@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 
 from bitsets import bitset_cost
 from cases import Cases, corpus_cases
-from cky import cky_cost
+from cky import cky_cost, compiled_cky_cost, compiled_literal_cky_cost, literal_cky_cost
 
 MASK, WORDS = 4, 12
 
@@ -126,7 +126,18 @@ def test_the_corpus_kernel_is_as_short_as_deriving_from_values_neighbors_and_mis
     words = [[token] for token in dict.fromkeys(target) if token not in known]
     alone = derive(target, texts + words)
     assert derivations.costs.tolist() == [len(alone)]
-    assert cky_cost(target, texts + words) == bitset_cost(target, texts + words) == len(alone)
+
+
+@given(TOKENS, st.lists(TOKENS, max_size=4))
+@settings(max_examples=200, deadline=None)
+def test_the_benchmark_measures_rivals_that_find_the_same_costs(target: list[int], texts: list[list[int]]):
+    texts = [*texts, *([token] for token in sorted(set(target)))]
+    cost = len(derive(target, texts))
+    assert literal_cky_cost(target, texts) == cost
+    assert compiled_literal_cky_cost(target, texts) == cost
+    assert cky_cost(target, texts) == cost
+    assert compiled_cky_cost(target, texts) == cost
+    assert bitset_cost(target, texts) == cost
 
 
 @given(TOKENS.map(lambda target: [token for token in target if token != MASK]), st.lists(TOKENS, max_size=4))
