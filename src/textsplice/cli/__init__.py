@@ -17,6 +17,10 @@ COMMANDS = (
     "inspect",
     "train",
     "tune",
+    "generate",
+    "explain",
+    "verify",
+    "report",
 )
 
 app = typer.Typer(

@@ -131,7 +131,12 @@ class Build:
             with bar(None, f"reading {split}", quiet=self.quiet) as progress:
                 count = write_texts(examples, *files, progress.advance)
             if not count:
-                raise CorpusError(f"the split {split!r} holds no example.", where=corpus.source)
+                raise CorpusError(
+                    f"the split {split!r} holds no example.",
+                    where=corpus.source,
+                    remedy="Of a corpus in one file, every tenth table goes to dev and to test: it needs more tables, "
+                    'or corpus.splits = ["train"].',
+                )
 
     def _words(self, splits: Sequence[str]) -> None:
         least = self.config.vocabulary.embed_min_count

@@ -1,0 +1,137 @@
+"""`textsplice evaluate OUTPUTS`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textsplice.evaluate.report import Evaluation
+    from textsplice.evaluate.score import Metric
+
+EXAMPLES = """
+Score outputs against references: BLEU, NIST, METEOR, ROUGE-L, CIDEr as the E2E challenge's script computes
+them, and slot errors.
+
+Outputs are JSON lines with `text`, and `table` or `id`, as `textsplice generate` writes them. They are
+matched with their references by table or id, never by position; all texts of a table are its references.
+
+Examples:
+
+    textsplice evaluate dev.jsonl --references e2e:data/e2e --split dev
+
+    textsplice evaluate full.jsonl lrt.jsonl --references bundled --split dev --metrics BLEU,NIST --json
+
+    textsplice evaluate --compare lrt.jsonl full.jsonl --references e2e:data/e2e --split dev
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("evaluate", help=EXAMPLES)(run)
+
+
+def run(
+    references: Annotated[
+        str, typer.Option(help="A corpus, as `prepare` takes it, or a JSONL file of ids and texts.")
+    ],
+    outputs: Annotated[
+        list[Path] | None, typer.Argument(help="Files that `generate` wrote, one a system.")
+    ] = None,
+    split: Annotated[str, typer.Option(help="The split, where the references are a corpus.")] = "dev",
+    metrics: Annotated[
+        str | None, typer.Option(help="Names with commas between; all five that can run here, if not said.")
+    ] = None,
+    lexicon: Annotated[
+        str | None, typer.Option(help="How values are worded: e2e, bundled, none, or a TOML file.")
+    ] = None,
+    compare: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(metavar="A B", help="Two outputs: paired bootstrap, is B better than A?"),
+    ] = None,
+    samples: Annotated[int, typer.Option(min=100, help="Bootstrap samples.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 12345,
+    partial: Annotated[bool, typer.Option("--partial", help="Score only tables that have outputs.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Scores with signatures as JSON.")] = False,
+) -> None:
+    """Prints scores of one or several systems."""
+    from textsplice.errors import InputError
+    from textsplice.evaluate.outputs import match, read_items, read_outputs
+    from textsplice.evaluate.report import evaluate
+    from textsplice.evaluate.significance import compare as compare_scores
+
+    paths = list(dict.fromkeys([*(outputs or []), *(compare or ())]))
+    if not paths:
+        raise InputError("there are no outputs to score.", remedy="Name a file, or two with --compare A B.")
+    asked = _metrics(metrics)
+    items = read_items(references, split)
+    evaluations: dict[Path, Evaluation] = {}
+    for path in paths:
+        matched = match(read_outputs(path), items, partial=partial)
+        _warn_of_empty(path, matched.empty, len(matched.outputs))
+        evaluations[path] = evaluate(
+            matched,
+            asked,
+            name=str(path),
+            data=f"{references}/{split}",
+            lexicon=_lexicon(lexicon, references),
+        )
+    comparisons = []
+    if compare is not None:
+        first, second = (evaluations[path] for path in compare)
+        pairs = zip(first.measurements, second.measurements, strict=True)
+        comparisons = [compare_scores(a, b, samples=samples, seed=seed) for a, b in pairs]
+    if json:
+        from json import dumps
+
+        data = {
+            "systems": [each.to_dict() for each in evaluations.values()],
+            "comparisons": [comparison._asdict() for comparison in comparisons],
+        }
+        print(dumps(data, indent=2, ensure_ascii=False))
+        return
+    from rich.console import Console
+
+    from textsplice.evaluate.tables import comparison_grid, evaluation_grid, slot_grid
+
+    console = Console()
+    console.print(evaluation_grid(list(evaluations.values())))
+    for each in evaluations.values():
+        if each.slots is not None:
+            console.print(slot_grid(each.name, each.slots))
+    if comparisons and compare is not None:
+        console.print(comparison_grid(compare[0].name, compare[1].name, comparisons))
+    for measurement in next(iter(evaluations.values())).measurements:
+        console.print(str(measurement.score.signature), style="dim", highlight=False, soft_wrap=True)
+
+
+def _metrics(names: str | None) -> list[Metric]:
+    from textsplice.evaluate.metrics import missing_for
+    from textsplice.evaluate.score import E2E_METRICS, metric_named
+
+    if names is not None:
+        return [metric_named(name) for name in names.split(",")]
+    missing = {metric: error for metric in E2E_METRICS if (error := missing_for(metric)) is not None}
+    for error in list(missing.values())[:1]:
+        print(f"left out {', '.join(missing)}: {error.sentence()}", file=sys.stderr)
+    return [metric for metric in E2E_METRICS if metric not in missing]
+
+
+def _lexicon(given: str | None, references: str) -> str | None:
+    """The lexicon to check slots with; that of the corpus, if there is one and none was named."""
+    if given is not None:
+        return None if given == "none" else given
+    return {"e2e": "e2e", "bundled": "bundled"}.get(references.split(":")[0])
+
+
+def _warn_of_empty(path: Path, empty: Sequence[object], count: int) -> None:
+    if empty:
+        print(
+            f"warning: {path}: {len(empty):,} of {count:,} outputs are empty and are scored as empty texts.",
+            file=sys.stderr,
+        )

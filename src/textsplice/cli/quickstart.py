@@ -1,0 +1,131 @@
+"""`textsplice quickstart`: the whole path on the bundled corpus."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from textsplice.config import Config
+    from textsplice.evaluate.report import Evaluation
+    from textsplice.splicer import Splicer
+
+EXAMPLES = """
+Run the whole path on the bundled corpus: prepare, train a small policy, generate, evaluate, report.
+
+About three minutes on two cores. What it leaves is an ordinary prepared folder and an ordinary run, with the
+configuration beside them: change it, and go on with `prepare`, `train` and `generate`.
+
+Examples:
+
+    textsplice quickstart
+
+    textsplice quickstart --out try --steps 600
+"""
+SHOWN = 5
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("quickstart", help=EXAMPLES)(run)
+
+
+def run(
+    out: Annotated[Path, typer.Option(help="The folder for everything.")] = Path("quickstart"),
+    steps: Annotated[
+        int | None, typer.Option(min=1, help="Training steps; fewer are faster, and worse.")
+    ] = None,
+) -> None:
+    """Prepares, trains, generates, evaluates and reports; a second time, what is there is kept."""
+    from textsplice.config import to_toml
+    from textsplice.files import atomic_write_text
+    from textsplice.prepare import prepare
+    from textsplice.report.overview import write_report
+    from textsplice.splicer import Splicer
+    from textsplice.training import train
+
+    config = quickstart_config(out, steps)
+    path = out / "config.toml"
+    atomic_write_text(path, to_toml(config))
+    _say(1, f"prepare: tokens, masks, neighbours, least derivations  (textsplice prepare {path})")
+    prepared = prepare(config)
+    _say(2, f"train: a small policy learns to splice  (textsplice train {path} --resume)")
+    train(config, resume=True)
+    run_folder = Path(config.output.run)
+    outputs = run_folder / "dev.jsonl"
+    _say(
+        3,
+        f"generate: a text a dev table  (textsplice generate {run_folder} bundled --split dev --distinct)",
+    )
+    generated = _generate(Splicer.load(run_folder), outputs)
+    swapped = _generate(Splicer.untrained(prepared), out / "swap.jsonl")
+    _say(4, f"evaluate  (textsplice evaluate {outputs} --references bundled --split dev)")
+    _print_scores([_evaluate(outputs, run_folder / "scores.json"), _evaluate(out / "swap.jsonl", None)])
+    print("\nThe first texts, as they came:")
+    for text in generated[:SHOWN]:
+        print(f"  · {text}")
+    print(f"\n{len(generated)} trained and {len(swapped)} untrained texts, each with its splices.")
+    print(f"See one being built:  textsplice explain {outputs}")
+    print(f"The report:           {write_report(run_folder, None)}")
+
+
+def quickstart_config(out: Path, steps: int | None = None) -> Config:
+    """The configuration that comes with the package, with its folders inside `out`."""
+    from importlib.resources import as_file, files
+
+    from textsplice.config import load_config
+
+    with as_file(files("textsplice.cli") / "quickstart.toml") as path:
+        config = load_config(path)
+    changes = [
+        f'output.prepared="{(out / "prepared").as_posix()}"',
+        f'output.run="{(out / "run").as_posix()}"',
+    ]
+    if steps is not None:
+        changes += [f"training.max_steps={steps}", f"training.total_steps={steps}"]
+    return config.with_values(changes)
+
+
+def _say(number: int, what: str) -> None:
+    print(f"\n[{number}/4] {what}", flush=True)
+
+
+def _generate(splicer: Splicer, out: Path) -> list[str]:
+    from textsplice.cli.generate import distinct_tables
+    from textsplice.corpus import read_corpus
+    from textsplice.search.rows import open_rows, write_row
+
+    examples = distinct_tables(read_corpus("bundled", "dev"))
+    out.unlink(missing_ok=True)
+    with open_rows(out) as file:
+        generations = list(splicer.generate_many(examples, progress=True))
+        for generation in generations:
+            write_row(file, generation, out)
+    return [generation.text for generation in generations]
+
+
+def _evaluate(outputs: Path, scores: Path | None) -> Evaluation:
+    import json
+
+    from textsplice.evaluate.outputs import match, read_items, read_outputs
+    from textsplice.evaluate.report import evaluate
+    from textsplice.evaluate.score import metric_named
+    from textsplice.files import atomic_write_text
+
+    matched = match(read_outputs(outputs), read_items("bundled", "dev"))
+    metrics = [metric_named("BLEU"), metric_named("NIST")]
+    result = evaluate(matched, metrics, name=str(outputs), data="bundled/dev", lexicon="bundled")
+    if scores is not None:
+        data = {"systems": [result.to_dict()], "comparisons": []}
+        atomic_write_text(scores, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+    return result
+
+
+def _print_scores(evaluations: list[Evaluation]) -> None:
+    from rich.console import Console
+
+    from textsplice.evaluate.tables import evaluation_grid
+
+    Console().print(evaluation_grid(evaluations))
