@@ -82,13 +82,15 @@ def test_whatever_is_written_in_tables_and_texts_is_shown_and_never_run(
     seen = Visible(page)
     assert seen.tags == Visible(player([document(bakery())])).tags
     assert seen.title == name
-    assert seen.stills == [plain(document(made))]
-    (shown,) = json.loads(seen.data)
+    assert seen.stills == [plain(document(made), canvases=False)]
+    data = json.loads(seen.data)
+    (shown,) = data["derivations"]
     assert shown["text"] == made.text
     assert shown["id"] == name
     assert [cell["value"] for cell in shown["cells"]] in ([value], [""])
-    assert shown["sources"]["1"]["text"] == offered
-    assert shown["sources"]["1"]["tokens"] == list(source.tokens)
+    assert data["neighbors"][0]["id"] == name
+    assert data["neighbors"][0]["text"] == offered
+    assert "".join(data["neighbors"][0]["tokens"][1:-1]) == made.text
 
 
 def test_a_lone_surrogate_does_not_stop_the_page() -> None:
@@ -111,10 +113,10 @@ def test_the_page_names_no_other_place() -> None:
 
 
 def test_a_report_of_two_hundred_derivations_is_under_three_megabytes(tmp_path: Path) -> None:
-    extra = [neighbor(f"walk-{n}", BEST, MASKED[BEST]) for n in range(17)]
     rows = [bakery(f"walk {n}") for n in range(200)]
     for n, row in enumerate(rows):
-        # Twenty neighbours each, as a run offers; the vocabulary's word moves up with them.
+        # Twenty neighbours each, as a run offers, and no two the same; the vocabulary's word moves up.
+        extra = [neighbor(f"walk-{n}-{m}", BEST * 2, MASKED[BEST]) for m in range(17)]
         splices = [*row.splices[:-1], Splice(6, 6, 1 + 20 + 7, 0, 1)]
         rows[n] = generation(
             row.table.to_record(),
@@ -124,7 +126,7 @@ def test_a_report_of_two_hundred_derivations_is_under_three_megabytes(tmp_path: 
             example_id=f"walk {n}",
         )
     page = report_html(write_run(tmp_path / "walks", rows), derivations=200)
-    assert len(json.loads(Visible(page).data)) == 200
+    assert len(json.loads(Visible(page).data)["derivations"]) == 200
     assert len(page.encode()) < 3_000_000
 
 
@@ -149,7 +151,7 @@ def test_twenty_derivations_are_spread_over_the_file_and_the_worst_follow(tmp_pa
     silent = generation(TABLE, [neighbor("n", "A quiet place.")], [Splice(0, 0, 1, 0, 6)], example_id="worst")
     run = write_run(tmp_path / "walks", [*(bakery(f"d{n:02}") for n in range(99)), silent])
     page = report_html(run)
-    shown: list[Any] = json.loads(Visible(page).data)
+    shown: list[Any] = json.loads(Visible(page).data)["derivations"]
     ids = [row["id"] for row in shown]
     assert ids[:20] == [f"d{n:02}" for n in range(0, 99, 5)]
     assert ids[20:] == ["worst", *(f"d{n:02}" for n in (1, 2, 3, 4, 6, 7, 8))]

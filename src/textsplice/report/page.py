@@ -14,7 +14,8 @@ from textsplice.report.document import Document
 from textsplice.report.escape import markup, script_json
 from textsplice.report.frames import frames, spacing
 from textsplice.report.plain import plain, rule_texts
-from textsplice.text.tokens import BEGIN, END, Tokenizer
+from textsplice.search.generation import OfferedNeighbor
+from textsplice.text.tokens import BEGIN, END, MASK, Tokenizer
 
 
 def player(
@@ -45,8 +46,8 @@ def page(
         style=styles,
         before=before,
         after=after,
-        still="\n".join(f"<pre>{markup(plain(document))}</pre>" for document in documents),
-        data=script_json([_playable(d, notes.get(d.generation.id, "")) for d in documents]),
+        still="\n".join(f"<pre>{markup(plain(d, canvases=False))}</pre>" for d in documents),
+        data=script_json(_playable(documents, notes)),
         script=script,
     )
 
@@ -66,8 +67,33 @@ def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _playable(document: Document, note: str) -> dict[str, object]:
-    """What the script needs: the splices to replay, and what it can't know, such as spaces."""
+def _playable(documents: Sequence[Document], notes: Mapping[str, str]) -> dict[str, object]:
+    """What the script needs. Examples share neighbours, so each neighbour's text is there once."""
+    pool: dict[OfferedNeighbor, int] = {}
+    used: set[OfferedNeighbor] = set()
+    for document in documents:
+        for source, neighbor in enumerate(document.sources.neighbors, 1):
+            pool.setdefault(neighbor, len(pool))
+            if source in document.used:
+                used.add(neighbor)
+    tokenizers: dict[OfferedNeighbor, Tokenizer] = {
+        n: d.generation.tokenizer for d in documents for n in d.sources.neighbors
+    }
+    return {
+        "neighbors": [
+            {
+                "id": neighbor.id,
+                "text": neighbor.text if neighbor in used else "",
+                "tokens": _written(neighbor.tokens, tokenizers[neighbor]),
+            }
+            for neighbor in pool
+        ],
+        "derivations": [_derivation(d, pool, notes.get(d.generation.id, "")) for d in documents],
+    }
+
+
+def _derivation(document: Document, pool: Mapping[OfferedNeighbor, int], note: str) -> dict[str, object]:
+    """The splices to replay, and what a script can't know, such as where spaces stand."""
     generation, tokenizer = document.generation, document.generation.tokenizer
     has_score = generation.policy != "oracle" and math.isfinite(generation.score)
     return {
@@ -81,26 +107,20 @@ def _playable(document: Document, note: str) -> dict[str, object]:
         "rules": rule_texts(document),
         "note": note,
         "cells": _cells(document),
-        "sources": {str(index): _source(document, index, tokenizer) for index in _indices(document)},
+        "table": _written(document.sources.table.tokens, tokenizer),
+        "neighbors": [pool[neighbor] for neighbor in document.sources.neighbors],
+        "words": {str(number): [word] for number, word in document.sources.words.items()},
         "steps": [
             {
                 "splice": list(frame.step.splice),
                 "sentence": frame.sentence,
-                "spaces": _spaces(frame.step.canvas, tokenizer),
+                "spaces": "".join(
+                    str(int(w.startswith(" "))) for w in _written(frame.step.canvas, tokenizer)
+                ),
             }
             for frame in frames(document)
         ],
-        "places": [
-            {"source": place.source, "position": place.position, "step": place.step}
-            for place in generation.provenance
-        ],
-        "spaces": _spaces(generation.tokens, tokenizer),
     }
-
-
-def _indices(document: Document) -> list[int]:
-    words = {source for source in document.used if document.kind(source) == "vocabulary"}
-    return [*range(document.sources.first_word), *sorted(words)]
 
 
 def _cells(document: Document) -> list[dict[str, object]]:
@@ -114,20 +134,15 @@ def _cells(document: Document) -> list[dict[str, object]]:
     return cells
 
 
-def _source(document: Document, index: int, tokenizer: Tokenizer) -> dict[str, object]:
-    tokens = document.sources[index]
-    kind = document.kind(index)
-    offered = document.sources.neighbors[index - 1] if kind == "neighbor" else None
-    return {
-        "kind": kind,
-        "id": offered.id if offered else "",
-        "text": offered.text if offered else "",
-        "tokens": list(tokens),
-        "spaces": _spaces(tokens, tokenizer),
-    }
-
-
-def _spaces(tokens: Sequence[str], tokenizer: Tokenizer) -> str:
-    """One digit a token: 1 where a space stands before it."""
-    visible = iter(spacing([t for t in tokens if t not in (BEGIN, END)], tokenizer))
-    return "".join("0" if t in (BEGIN, END) else str(int(next(visible)[1])) for t in tokens)
+def _written(tokens: Sequence[str], tokenizer: Tokenizer) -> list[str]:
+    """Tokens as they are shown, each with the space before it; a masked word is empty."""
+    visible = iter(spacing([token for token in tokens if token not in (BEGIN, END)], tokenizer))
+    written: list[str] = []
+    for token in tokens:
+        if token in (BEGIN, END):
+            written.append(token)
+            continue
+        shown, spaced = next(visible)
+        word = "" if shown == MASK else shown.strip(" ") or shown
+        written.append(f" {word}" if spaced else word)
+    return written

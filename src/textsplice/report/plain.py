@@ -13,8 +13,8 @@ from textsplice.report.frames import CARET, Frame, Piece, frames, shown, tag
 LEGEND = "‸ goes in here   {…}N1 new, from neighbour 1 (T table, V vocabulary)   [-…-] replaced   ▁▁ masked"
 
 
-def plain(document: Document, *, width: int = 100) -> str:
-    """A derivation canvas by canvas as plain text, no line longer than `width` where words allow."""
+def plain(document: Document, *, width: int = 100, canvases: bool = True) -> str:
+    """A derivation step by step as plain text, no line longer than `width` where words allow."""
     generation = document.generation
     lines = [generation.text or f"(no text: {generation.reason or generation.status})", ""]
     lines += _wrapped(heading(document), width, "")
@@ -22,9 +22,10 @@ def plain(document: Document, *, width: int = 100) -> str:
     for field, value, used in table_rows(document):
         lines += _wrapped(f"{'✓' if used else '·'} {field}: {value}", width, "    ")
     for frame in frames(document):
-        lines.append("")
+        lines += [""] if canvases or frame.number == 1 else []
         lines += _wrapped(f"{frame.number}. {frame.sentence}", width, "   ")
-        lines += _wrapped(canvas_line(document, frame), width, "   ", first="   ")
+        if canvases:
+            lines += _wrapped(canvas_line(document, frame), width, "   ", first="   ")
     lines.append("")
     for source in sorted(document.used):
         if document.kind(source) == "neighbor":

@@ -1,8 +1,8 @@
 "use strict";
 // Plays derivations. All text reaches the page by textContent; nothing is ever parsed as markup.
 (() => {
-  const [BEGIN, END, MASK] = ["\u0002", "\u0003", "\u001a"];
-  const derivations = JSON.parse(document.getElementById("derivation-data").textContent);
+  const [BEGIN, END] = ["\u0002", "\u0003"];
+  const { derivations, neighbors: pool } = JSON.parse(document.getElementById("derivation-data").textContent);
   const home = document.getElementById("player");
   let shown = null; // the derivation on the board, with its replayed canvases
   let at = 0; // 0 is the empty canvas, 1…n the splices, n + 1 the finished text
@@ -22,7 +22,20 @@
   const kindOf = (source) => shown.sources[source].kind;
   const tokenAt = (place) => shown.sources[place.source].tokens[place.position];
   const hidden = (token) => token === BEGIN || token === END;
-  const written = (token) => token.trim() || token;
+  // A token carries the space before it; a masked word is nothing but that.
+  const written = (token) => (token.startsWith(" ") ? token.slice(1) : token);
+  const isMask = (token) => written(token) === "";
+  const isSpaced = (token) => token.startsWith(" ");
+
+  // Sources as `Splice.neighbor` counts them.
+  function sourcesOf({ table, neighbors, words }) {
+    const sources = { 0: { kind: "table", id: "", text: "", tokens: table } };
+    neighbors.forEach((number, n) => (sources[n + 1] = { kind: "neighbor", ...pool[number] }));
+    for (const [id, tokens] of Object.entries(words)) {
+      sources[1 + neighbors.length + Number(id)] = { kind: "vocabulary", id: "", text: "", tokens };
+    }
+    return sources;
+  }
 
   function replay(derivation) {
     const canvases = [[]];
@@ -50,7 +63,7 @@
 
   function word(place, live) {
     const token = tokenAt(place);
-    const masked = token === MASK;
+    const masked = isMask(token);
     const attributes = { class: masked ? "word mask" : "word" };
     if (live) {
       Object.assign(attributes, {
@@ -106,8 +119,10 @@
   function finished(live) {
     const nodes = [];
     let run = null;
-    shown.places.forEach((place, n) => {
-      const spaced = shown.spaces[n] === "1";
+    const last = shown.steps[shown.steps.length - 1];
+    shown.canvases[shown.steps.length].forEach((place, n) => {
+      if (hidden(tokenAt(place))) return;
+      const spaced = last.spaces[n] === "1";
       if (!run || run.source !== place.source || run.step !== place.step) {
         if (run) nodes.push(tag(run.source));
         if (spaced) nodes.push(" ");
@@ -127,11 +142,10 @@
   }
 
   function sourceWords(source) {
-    const { tokens, spaces } = shown.sources[source];
     const nodes = [];
-    tokens.forEach((token, position) => {
+    shown.sources[source].tokens.forEach((token, position) => {
       if (hidden(token)) return;
-      if (nodes.length && spaces[position] === "1") nodes.push(" ");
+      if (nodes.length && isSpaced(token)) nodes.push(" ");
       const element = word({ source, position, step: 0 }, false);
       element.dataset.place = `${source}:${position}`;
       nodes.push(element);
@@ -162,16 +176,16 @@
 
   // `Step 2, from neighbour 1 (id): “… the words around it …”`, with the span marked.
   function inContext(place, begin, end) {
-    const { tokens, spaces, id } = shown.sources[place.source];
+    const { tokens, id } = shown.sources[place.source];
     const quote = make("q", { dir: "auto" });
     let mark = null;
     tokens.forEach((token, position) => {
       if (hidden(token)) return;
       const inside = position >= begin && position < end;
-      const space = quote.childNodes.length && spaces[position] === "1" ? " " : "";
+      const space = quote.childNodes.length && isSpaced(token) ? " " : "";
       if (inside && !mark) quote.append(space, (mark = make("mark", {})));
       else (inside ? mark : quote).append(space);
-      (inside ? mark : quote).append(token === MASK ? make("span", { class: "mask" }, "▁▁") : written(token));
+      (inside ? mark : quote).append(isMask(token) ? make("span", { class: "mask" }, "▁▁") : written(token));
     });
     return [make("b", {}, `Step ${place.step + 1}`), `, from ${label(place)}${id ? ` (${id})` : ""}: `, quote];
   }
@@ -224,7 +238,7 @@
     parts.canvas.replaceChildren(...(at === 0 ? [empty] : at === last ? finished(true) : canvas(at, true)));
     parts.first.disabled = parts.back.disabled = at === 0;
     parts.next.disabled = parts.last.disabled = at === last;
-    markSources(at === last ? shown.places : shown.canvases[at]);
+    markSources(shown.canvases[Math.min(at, shown.steps.length)]);
     parts.steps.querySelectorAll("button").forEach((button, n) => {
       if (n + 1 === at) button.setAttribute("aria-current", "step");
       else button.removeAttribute("aria-current");
@@ -240,7 +254,7 @@
       const [from, position] = element.dataset.place.split(":").map(Number);
       const fresh = from === source && position >= begin && position < end;
       const kind = kindOf(from);
-      element.className = `word${tokenAt({ source: from, position }) === MASK ? " mask" : ""}`;
+      element.className = `word${isMask(tokenAt({ source: from, position })) ? " mask" : ""}`;
       if (fresh) element.classList.add("new", kind);
       else if (standing.has(element.dataset.place)) element.classList.add("spent", kind);
     }
@@ -270,7 +284,7 @@
 
   function open(derivation) {
     if (timer) pause();
-    shown = { ...derivation, canvases: replay(derivation) };
+    shown = { ...derivation, canvases: replay(derivation), sources: sourcesOf(derivation) };
     parts.facts.replaceChildren(...facts());
     parts.scrubber.max = shown.steps.length + 1;
     parts.cells.replaceChildren(...shown.cells.map(cellRow));
@@ -303,7 +317,7 @@
       for (let n = cell.start; n < cell.stop; n++) {
         const element = word({ source: 0, position: n, step: 0 }, false);
         element.dataset.place = `0:${n}`;
-        value.append(n > cell.start && shown.sources[0].spaces[n] === "1" ? " " : "", element);
+        value.append(n > cell.start && isSpaced(shown.table[n]) ? " " : "", element);
       }
     } else value.append("—");
     const range = cell.stop > cell.start ? { "data-start": cell.start, "data-stop": cell.stop } : {};
