@@ -134,8 +134,8 @@ class Build:
                 raise CorpusError(
                     f"the split {split!r} holds no example.",
                     where=corpus.source,
-                    remedy="Of a corpus in one file, every tenth table goes to dev and to test: it needs more tables, "
-                    'or corpus.splits = ["train"].',
+                    remedy="Of a corpus in one file a tenth of the tables goes here: give more of them, "
+                    'or set corpus.splits to ["train"].',
                 )
 
     def _words(self, splits: Sequence[str]) -> None:
