@@ -117,7 +117,8 @@ def draft(
 ) -> Draft:
     """A canvas without gaps, as the rules look at it."""
     inner = [Origin(*row) for row in origins[1:-1].tolist()]
-    return Draft(problem.spell(ids[1:-1]), inner, problem.sources, splices)
+    sources = problem.sources.using(splices, problem.words)
+    return Draft(problem.spell(ids[1:-1]), inner, sources, splices)
 
 
 def breaks(problem: Problem, text: Draft) -> str | None:

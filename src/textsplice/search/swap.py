@@ -30,7 +30,8 @@ class SwapTask(NamedTuple):
 
 
 REACH = 10  # times k neighbours are looked at, since not every one can be used
-NO_NEIGHBOR = "no neighbour can be used: each shows a field that this table lacks"
+NOT_USABLE = "no neighbour can be used: each shows a field that this table lacks"
+NOT_OFFERED = "no text of the store may be spliced from"
 
 
 def swap(
@@ -42,7 +43,7 @@ def swap(
     tried; the first window with a text ends the search, and its text with the fewest slips is the best.
     """
     outcome = Outcome()
-    outcome.obstacle = NO_NEIGHBOR
+    outcome.obstacle = NOT_OFFERED
     used: list[OfferedNeighbor] = []
     for rank, (neighbor, table) in enumerate(neighbors):
         if used and rank % window == 0:
@@ -50,6 +51,7 @@ def swap(
         sources = Sources(task.table, (*used, neighbor), {})
         splices = swap_values(sources, len(used) + 1, linearize(table, task.tokenizer), task.tokenizer)
         if splices is None:
+            outcome.hinder(NOT_USABLE, rule=False, score=-rank)
             continue
         origins = trace(splices, sources)[-1]
         words = inner(origins, sources)
