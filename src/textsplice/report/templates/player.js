@@ -358,9 +358,9 @@
   }
 
   function exampleItem(derivation, number) {
-    const note = derivation.note ? make("span", { class: "bad" }, ` ${derivation.note}`) : null;
+    const note = derivation.note ? make("span", { class: "bad", title: derivation.note }, derivation.note) : null;
     return make("li", {}, make("button", { type: "button", "data-number": number, onclick: () => open(derivation) },
-      make("span", { class: "id" }, derivation.id, ...(note ? [note] : [])),
+      make("span", { class: "id" }, derivation.id), note,
       make("span", { class: "line", dir: "auto" }, derivation.text || `(${derivation.status})`)));
   }
 
