@@ -68,14 +68,14 @@ class PolicyConfig(PretrainedConfig):
 
     def check(self) -> None:
         """`ConfigError` if no transformer has this shape."""
+        sizes = ("d_model", "encoder_layers", "decoder_layers", "heads", "ffn", "max_positions")
+        for name in sizes:
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1, not {getattr(self, name)}.")
         if self.d_model % self.heads:
             raise ConfigError(
                 f"d_model {self.d_model} can't be shared by {self.heads} heads.",
                 remedy="Make d_model a multiple of heads.",
             )
-        sizes = ("d_model", "encoder_layers", "decoder_layers", "heads", "ffn", "max_positions")
-        for name in sizes:
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be at least 1, not {getattr(self, name)}.")
         if not 0.0 <= self.dropout < 1.0:
             raise ConfigError(f"dropout must be at least 0 and less than 1, not {self.dropout}.")

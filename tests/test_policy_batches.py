@@ -1,0 +1,140 @@
+"""Batches: every canvas is replayed right, every text encoded once, nothing padded far."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from policy_toys import EMBEDDED, WORDS, canvases_of, toy_config, toy_split
+from textsplice.errors import InputError
+from textsplice.policy import Keys, collate, plan_batches
+from textsplice.policy.full_batch import FullBatch
+from textsplice.policy.layout import lay_out
+from textsplice.policy.transformer import COPIED, NEIGHBOR
+from textsplice.text.vocabulary import MASK_ID, PAD_ID, UNKNOWN_ID
+
+
+def full_batch(split, store, rows) -> FullBatch:
+    batch = collate(toy_config(), split, store, np.asarray(rows))
+    assert isinstance(batch, FullBatch)
+    return batch
+
+
+def block_rows(batch: FullBatch):
+    """The ids, ages and copied flags of each canvas of a batch, as lists."""
+    place = 0
+    for block, context in zip(batch.canvases.blocks, batch.contexts, strict=True):
+        tables = context.places + batch.neighbor_places
+        for row in range(block.rows):
+            ids = batch.canvases.ids[place : place + block.width].tolist()
+            ages = batch.canvases.features[place : place + block.width].tolist()
+            yield ids, ages, (batch.encoded.features[tables[row]] == COPIED).tolist()
+            place += block.width
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_canvases_are_those_of_the_replayed_derivation(seed: int) -> None:
+    split, store = toy_split(seed)
+    derivation = split.derivation(4)
+    case = split.case(4, store)
+    words_from = 1 + len(case.neighbors)
+    steps = [
+        step
+        for step, splice in enumerate([*derivation, None])
+        if splice is None or splice.neighbor < words_from or splice.neighbor - words_from in WORDS
+    ]
+    expected = []
+    for step in steps:
+        canvas = canvases_of([case], [derivation], [step])
+        length = int(canvas.lengths[0])
+        ids = [i if i < EMBEDDED else UNKNOWN_ID for i in canvas.ids[0, :length].tolist()]
+        ages = np.minimum(canvas.ages[0, :length], 4).tolist()
+        expected.append(([PAD_ID, *ids, PAD_ID], [0, *ages, 0], canvas.copied[0].tolist()))
+    found = list(block_rows(full_batch(split, store, [4])))
+    for ids, ages, copied in expected:
+        padded = [
+            (i, a, c) for i, a, c in found if i[: len(ids)] == ids and not any(i[len(ids) :]) and c == copied
+        ]
+        assert any(a[: len(ages)] == ages for _, a, _ in padded)
+    assert len(found) == len(expected)
+
+
+def test_references_of_a_table_share_their_neighbors_encodings() -> None:
+    split, store = toy_split(references=3)
+    one, three = full_batch(split, store, [0]), full_batch(split, store, [0, 1, 2])
+    assert len(three.cases) == 1
+    assert three.neighbor_places == one.neighbor_places
+    neighbors = (three.encoded.features == NEIGHBOR).sum()
+    assert int(neighbors) == sum(len(store[n]) for n in split.neighbors[0] if n >= 0)
+
+
+def test_a_table_is_encoded_once_for_each_set_of_copied_tokens() -> None:
+    split, store = toy_split(1)
+    batch = full_batch(split, store, [0, 1, 2])
+    states = {tuple(copied) for _, _, copied in block_rows(batch)}
+    assert len(batch.encoded.ids) - batch.neighbor_places == len(states) * len(split.table_tokens[0])
+
+
+def test_batches_do_not_depend_on_the_order_of_rows() -> None:
+    split, store = toy_split(1)
+    a, b = full_batch(split, store, [0, 4, 8]), full_batch(split, store, [8, 0, 4])
+    assert sorted(map(str, block_rows(a))) == sorted(map(str, block_rows(b)))
+
+
+def test_a_derivation_that_does_not_fit_is_refused() -> None:
+    split, store = toy_split()
+    split.splices[1, 1] = 99
+    with pytest.raises(InputError, match="does not fit its canvas"):
+        full_batch(split, store, [0])
+
+
+@given(st.lists(st.tuples(st.integers(1, 60), st.integers(0, 3)), min_size=1, max_size=40))
+@settings(max_examples=50, deadline=None)
+def test_layouts_keep_groups_apart_and_waste_little(sequences: list[tuple[int, int]]) -> None:
+    lengths, groups = (np.array(column) for column in zip(*sequences, strict=True))
+    layout = lay_out(lengths, groups)
+    places = layout.places()
+    assert len(np.unique(places)) == lengths.sum()
+    assert places.max() < layout.size
+    assert sum(block.rows for block in layout.blocks) == len(lengths)
+    assert (np.diff(groups[layout.order]) >= 0).all()
+    row = 0
+    for block, group in zip(layout.blocks, layout.block_groups, strict=True):
+        mine = layout.order[row : row + block.rows]
+        row += block.rows
+        assert (groups[mine] == group).all()
+        assert block.width == lengths[mine].max() <= lengths[mine].min() * 1.05 + 1
+        assert (block.mask is None) == (lengths[mine].min() == block.width)
+
+
+def test_an_epoch_has_every_example_once_and_keeps_cases_together() -> None:
+    split, _ = toy_split(tables=8, references=5)
+    rows = np.arange(40)
+    batches = plan_batches(split, rows, budget=30, rng=np.random.default_rng(0))
+    assert sorted(np.concatenate(batches).tolist()) == rows.tolist()
+    actions = np.diff(split.splice_offsets) + 1
+    assert max(int(actions[batch].sum()) for batch in batches) <= 1.25 * 30
+    tables = [len(set(split.table_of[batch].tolist())) for batch in batches]
+    assert sum(tables) <= 8 + len(batches)
+    again = plan_batches(split, rows, budget=30, rng=np.random.default_rng(0))
+    other = plan_batches(split, rows, budget=30, rng=np.random.default_rng(1))
+    assert [b.tolist() for b in batches] == [b.tolist() for b in again]
+    assert [b.tolist() for b in batches] != [b.tolist() for b in other]
+
+
+def test_columns_and_places_of_keys_are_inverse() -> None:
+    split, store = toy_split(3)
+    keys = Keys(split.case(0, store), np.array(WORDS))
+    for column in range(len(keys)):
+        source, begin = int(keys.source[column]), int(keys.begin[column])
+        assert keys.column(source, begin) == column
+    assert keys.column(1 + len(keys.case.neighbors) + 33, 0) == -1
+    texts = [keys.case.table, *keys.case.neighbors]
+    for column in range(int(keys.offsets[-2])):
+        token = texts[int(keys.source[column])][int(keys.begin[column])]
+        assert keys.word[column] == token
+        assert keys.allowed[column] == (
+            token != MASK_ID and (keys.source[column] > 0 or keys.case.segments[keys.begin[column]] >= 0)
+        )
