@@ -34,7 +34,7 @@ from textsplice.text import BEGIN_ID, END_ID
 RESULTS = Path(__file__).resolve().parent / "results" / "oracle.json"
 LENGTHS = (10, 20, 40, 80, 160)
 COUNTS = (5, 10, 20, 40, 80)
-PATIENCE = 10.0  # seconds a rival may be expected to take for one example, beyond which it is left out
+PATIENCE = 3.0  # seconds a rival may be expected to take for one example, beyond which it is left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def main() -> None:
     cases = corpus_cases(f"e2e:{folder}" if folder else "bundled", "dev")
     warm_up(cases)
 
-    rivals = race(cases, examples=10 if quick else 60)
+    rivals = race(cases, examples=5 if quick else 20)
     print(f"\n{name} dev, {rivals.examples} examples of {rivals.mean_length:.1f} tokens, in turns")
     for rival, milliseconds in rivals.milliseconds.items():
         print(f"  {rival:26} {milliseconds:10.3f} ms  {rivals.times_batch[rival]:9.1f} x the batch")

@@ -55,6 +55,27 @@ def parse_cost(target: Text, neighbors: tuple[Text, ...]) -> int:
     return sentence(0, len(target)) if target else 0
 
 
+def most_kept(target: Text, neighbors: tuple[Text, ...]) -> int:
+    """The most tokens that a first splice can leave in the text if it spans all of it, at least cost."""
+    total = parse_cost(target, neighbors)
+
+    def kept(neighbor: Text, q: int, t: int, cost: int) -> int:
+        if target[q] != neighbor[t] or cost > total:
+            return -IMPOSSIBLE
+        if q == len(target) - 1:
+            return 1 if cost == total else -IMPOSSIBLE
+        goes_on = kept(neighbor, q + 1, t + 1, cost) if t + 1 < len(neighbor) else -IMPOSSIBLE
+        resumes = (
+            kept(neighbor, resumed, later, cost + parse_cost(target[q + 1 : resumed], neighbors))
+            for resumed in range(q + 2, len(target))
+            for later in range(t + 1, len(neighbor))
+            if target[resumed] == neighbor[later]
+        )
+        return 1 + max(goes_on, *resumes, -IMPOSSIBLE)
+
+    return max(kept(neighbor, 0, t, 1) for neighbor in neighbors for t in range(len(neighbor)))
+
+
 def least_splices(neighbors: tuple[Text, ...], longest: int) -> dict[Text, int]:
     """Breadth-first search over splices: the least number that makes each text up to a length.
 

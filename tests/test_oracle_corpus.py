@@ -90,6 +90,11 @@ def test_the_table_comes_before_a_neighbor_for_the_same_span():
     assert derivations[0] == [(0, 0, 1, 0, 3), (1, 2, 0, 1, 2)]
 
 
+def test_without_a_store_all_comes_from_the_table_and_the_vocabulary():
+    derivations, _ = derived([5, 9], [[5]], [], [-1, -1])
+    assert derivations[0] == [(0, 0, 0, 1, 2), (1, 1, 1 + 9, 0, 1)]
+
+
 def test_an_empty_target_has_no_splices():
     derivations, _ = derived([], [[5]], [[5]])
     assert derivations.offsets.tolist() == [0, 0]
@@ -155,9 +160,12 @@ def test_without_a_table_the_corpus_kernel_makes_the_very_splices_of_derive(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"neighbors": np.array([[0, 7]], dtype=np.int32)}, "neighbors names row 7; there are 2."),
-        ({"table_of": np.array([-1], dtype=np.int32)}, "table names row -1; there are 1."),
-        ({"table_of": np.zeros(2, dtype=np.int32)}, "there are 1 targets, but table for 2."),
+        ({"neighbors": np.array([[0, 7]], dtype=np.int32)}, "neighbour 7 does not exist: there are 2."),
+        ({"table_of": np.array([-1], dtype=np.int32)}, "table -1 does not exist: there are 1."),
+        (
+            {"table_of": np.zeros(2, dtype=np.int32)},
+            "there are 1 targets, but tables for 2 and neighbours for 1.",
+        ),
         (
             {"table_segments": Ragged.from_rows([[-1]])},
             "the tables' tokens and segments differ in shape.",

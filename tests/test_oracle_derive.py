@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracle_references import Text, least_splices, parse_cost, texts_of
+from oracle_references import Text, least_splices, most_kept, parse_cost, texts_of
 from textsplice.errors import InputError
-from textsplice.oracle import Splice, derive, replay, span_oracle
+from textsplice.oracle import Splice, derive, provenance, replay, span_oracle
 
 
 @st.composite
@@ -143,6 +143,17 @@ def test_between_begin_and_end_tokens_the_first_splice_lays_a_whole_neighbor(
     first = derive(target, [*neighbors, *"abc"])[0]
     assert first[:2] == (0, 0)
     assert first[3:] == (0, len(neighbors[first.neighbor]))
+
+
+SHORT = st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map(lambda text: ("<", *text, ">"))
+
+
+@given(SHORT, st.lists(SHORT, min_size=1, max_size=3))
+@settings(max_examples=200, deadline=None)
+def test_no_first_splice_would_keep_more_tokens(target: Text, drawn: list[Text]):
+    neighbors = (*drawn, ("a",), ("b",), ("c",))
+    origins = provenance(derive(target, neighbors), neighbors)
+    assert sum(origin.step == 0 for origin in origins) == most_kept(target, neighbors)
 
 
 @given(cases())

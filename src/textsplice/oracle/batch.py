@@ -61,8 +61,13 @@ def derive_corpus(
             remedy="Truncate or split it.",
         )
     # Compiled code does not check its indices.
-    _require_rows("table", table_of, len(table_tokens), length=len(targets))
-    _require_rows("neighbors", np.maximum(neighbors, 0), len(store_tokens), length=len(targets))
+    if not len(targets) == len(table_of) == len(neighbors):
+        raise InputError(
+            f"there are {len(targets)} targets, but tables for {len(table_of)} "
+            f"and neighbours for {len(neighbors)}."
+        )
+    _require_rows("table", table_of, len(table_tokens))
+    _require_rows("neighbour", neighbors[neighbors >= 0], len(store_tokens))
     if not np.array_equal(table_tokens.offsets, table_segments.offsets):
         raise InputError("the tables' tokens and segments differ in shape.")
     flats = [tokens.values for tokens in (targets, table_tokens, store_tokens)]
@@ -95,9 +100,7 @@ def derive_corpus(
     return Derivations(np.concatenate([splices for splices, _ in parts]), offsets)
 
 
-def _require_rows(name: str, rows: NDArray[np.int32], count: int, *, length: int) -> None:
-    if len(rows) != length:
-        raise InputError(f"there are {length} targets, but {name} for {len(rows)}.")
-    if rows.size and not 0 <= rows.min() <= rows.max() < count:
-        wrong = rows[(rows < 0) | (rows >= count)]
-        raise InputError(f"{name} names row {wrong[0]}; there are {count}.")
+def _require_rows(name: str, rows: NDArray[np.int32], count: int) -> None:
+    wrong = rows[(rows < 0) | (rows >= count)]
+    if wrong.size:
+        raise InputError(f"{name} {wrong[0]} does not exist: there are {count}.")
