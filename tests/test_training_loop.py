@@ -148,6 +148,16 @@ def test_epochs_and_minutes_end_a_run(folder: Path, tmp_path: Path) -> None:
     assert result.best_step == 1
 
 
+def test_a_corpus_without_validation_data_keeps_the_last_weights(tmp_path: Path) -> None:
+    only_train = 'corpus.splits=["train"]'
+    prepare_tiny(tmp_path, only_train)
+    result = train(tiny_config(tmp_path, only_train), quiet=True)
+    assert (result.step, result.best_loss) == (9, None)
+    last = load_file(tmp_path / "run/checkpoints/last/model.safetensors")
+    used = load_policy(tmp_path / "run").state_dict()
+    assert same(last, {name: used[name] for name in last})
+
+
 def test_a_loss_that_is_not_a_number_stops_with_the_last_good_checkpoint(
     folder: Path, tmp_path: Path
 ) -> None:

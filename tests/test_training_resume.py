@@ -18,7 +18,7 @@ import torch
 from safetensors.torch import load_file
 
 from textsplice.config import Config, to_toml
-from textsplice.errors import StorageError, TrainingError
+from textsplice.errors import ConfigError, StorageError, TrainingError
 from textsplice.training import TrainingResult, read_journal, train
 from training_corpus import prepare_tiny, tiny_config
 
@@ -73,6 +73,15 @@ def test_stop_and_resume_gives_bit_equal_weights(
     assert config.policy.dropout > 0
     for steps in stops:
         assert stopped_after(config, steps).step == steps
+    assert_same_run(train(config, resume=True, quiet=True), straight)
+
+
+@pytest.mark.parametrize("kind", ["lrt", "copy"])
+def test_left_to_right_policies_resume_too(folder: Path, tmp_path: Path, kind: str) -> None:
+    changes = [f"policy.kind={kind}", "training.max_steps=4"]
+    straight = train(config_of(folder, tmp_path / "straight", *changes), quiet=True)
+    config = config_of(folder, tmp_path / "stopped", *changes)
+    stopped_after(config, 2)
     assert_same_run(train(config, resume=True, quiet=True), straight)
 
 
@@ -149,6 +158,12 @@ def test_fresh_throws_the_old_run_away(folder: Path, tmp_path: Path, straight: T
     result = train(config_of(folder, tmp_path), fresh=True, quiet=True)
     assert_same_run(result, straight)
     assert journal(result) == journal(straight)
+
+
+def test_resume_and_fresh_contradict_each_other(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        train(config_of(folder, tmp_path), resume=True, fresh=True)
+    assert str(caught.value) == "--resume goes on with a run and --fresh throws it away. Give one of them."
 
 
 def test_a_run_of_another_configuration_is_refused_with_the_keys_that_differ(

@@ -49,7 +49,7 @@ def tiny_config(folder: Path, *changes: str) -> Config:
     return config.with_values(changes)
 
 
-def prepare_tiny(folder: Path) -> Path:
+def prepare_tiny(folder: Path, *changes: str) -> Path:
     """Writes and prepares the corpus of `tiny_config(folder)`."""
     corpus = folder / "corpus"
     corpus.mkdir(parents=True)
@@ -61,5 +61,5 @@ def prepare_tiny(folder: Path) -> Path:
         rows = [{"table": table, "text": text.format(**table)} for table in chosen for text in TEXTS]
         lines = (json.dumps({"id": f"{split}-{n}", **row}) for n, row in enumerate(rows))
         (corpus / f"{split}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    prepare(tiny_config(folder), quiet=True, threads=1)
+    prepare(tiny_config(folder, *changes), quiet=True, threads=1)
     return folder

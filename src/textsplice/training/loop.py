@@ -31,7 +31,7 @@ from textsplice.training.interrupt import stop_wish
 from textsplice.training.memory import is_out_of_memory
 from textsplice.training.monitor import Monitor
 from textsplice.training.optimizer import clip_, flat_gradients, new_optimizer
-from textsplice.training.order import Place, Rows
+from textsplice.training.order import FIRST, Place, Rows
 from textsplice.training.processes import Processes
 from textsplice.training.run_folder import RunFolder
 from textsplice.training.schedule import last_step, learning_rate
@@ -83,8 +83,7 @@ class Trainer:
         self.processes = processes
         self.train = Examples.of(prepared, "train", policy.config, processes)
         self.order = self.train.order(self.training)
-        self.dev = Examples.of(prepared, "dev", policy.config, processes)
-        self.dev_rows = self.dev.sample(self.training.validate_sequences)
+        self.validation = self._validation(prepared)
         self.gradients = flat_gradients(policy)
         self.optimizer = new_optimizer(policy, self.training)
         self.state = self._first_state()
@@ -105,13 +104,13 @@ class Trainer:
             ending = self._ending()
             while ending is None:
                 interrupted = self._update(next(updates), asked)
-                if self._validation_is_due():
-                    self._validate()
+                if self.validation and self._validation_is_due():
+                    self._validate(self.validation)
                 ending = "interrupted" if interrupted else self._ending()
                 if ending or self._checkpoint_is_due():
                     self._save_last()
-            if ending != "interrupted":
-                self._validate_at_end()
+            if self.validation and ending != "interrupted":
+                self._validate_at_end(self.validation)
         return self._result(ending)
 
     def _result(self, ending: Ending) -> TrainingResult:
@@ -126,6 +125,14 @@ class Trainer:
             best_step=best_state.best_step,
             elapsed=self.state.elapsed,
         )
+
+    def _validation(self, prepared: Prepared) -> Update | None:
+        """The references to validate on, cut into batches when they are needed; None if there are none."""
+        if "dev" not in prepared.splits:
+            return None
+        dev = Examples.of(prepared, "dev", self.policy.config, self.processes)
+        rows = dev.sample(self.training.validate_sequences)
+        return Update(dev, FIRST, rows, sys.maxsize, []) if len(rows) else None
 
     def _first_state(self) -> State:
         state = State(micro_sequences=self.training.micro_sequences)
@@ -230,14 +237,12 @@ class Trainer:
     # Validations and checkpoints
 
     def _validation_is_due(self) -> bool:
-        if not len(self.dev_rows):
-            return False
         every = self.training.validate_every
         return self.state.step % every == 0 if every else self.state.place.done == 0
 
-    def _validate(self) -> None:
+    def _validate(self, validation: Update) -> None:
         """A validation that counts: the best weights are kept, and too many in vain end the run."""
-        loss = self._validation_loss()
+        loss = self._validation_loss(validation)
         state = replace(self.state, validated_step=self.state.step)
         if state.best_loss is None or loss < state.best_loss:
             self.state = replace(state, best_loss=loss, best_step=state.step, stale_validations=0)
@@ -245,23 +250,22 @@ class Trainer:
         else:
             self.state = replace(state, stale_validations=state.stale_validations + 1)
 
-    def _validate_at_end(self) -> None:
+    def _validate_at_end(self, validation: Update) -> None:
         """Keeps the last weights if they are the best, but leaves no trace of it in the state that is
         resumed from: a run that goes on must not differ from one straight through."""
-        if not len(self.dev_rows) or self.state.validated_step == self.state.step:
+        if self.state.validated_step == self.state.step:
             return
-        loss = self._validation_loss()
+        loss = self._validation_loss(validation)
         self.state = replace(self.state, validated_step=self.state.step)
         if self.state.best_loss is None or loss < self.state.best_loss:
             self._save_best(replace(self.state, best_loss=loss, best_step=self.state.step))
         if self.processes.writes:
             save_state(self.run_folder.last, self.state)
 
-    def _validation_loss(self) -> float:
+    def _validation_loss(self, validation: Update) -> float:
         """Mean negative log-likelihood of a validation reference."""
         begun = time.perf_counter()
-        every_row = Update(self.dev, self.state.place, self.dev_rows, sys.maxsize, [])
-        sums = self._in_memory(every_row, self._evaluate).tensor()
+        sums = self._in_memory(validation, self._evaluate).tensor()
         self.processes.add_up(sums)
         tally = Tally.from_tensor(sums)
         if not math.isfinite(tally.loss):

@@ -39,6 +39,10 @@ def train(
     starts and watches the workers, unless `torchrun` started it as one of them.
     """
     check_training(config.training)
+    if resume and fresh:
+        raise ConfigError(
+            "--resume goes on with a run and --fresh throws it away.", remedy="Give one of them."
+        )
     command = sys.argv if command is None else command
     if config.training.processes > 1 and not is_worker():
         return launch(config, resume=resume, fresh=fresh, quiet=quiet, command=command)
