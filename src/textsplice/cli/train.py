@@ -10,13 +10,13 @@ import typer
 
 EPILOG = """Examples:
 
-textsplice train configs/bundled.toml
+textsplice train configs/e2e-full.toml
 
-textsplice train configs/e2e.toml --max-minutes 60 --set training.learning_rate=5e-4
+textsplice train configs/e2e-full.toml --max-minutes 60 --set training.learning_rate=5e-4
 
-textsplice train configs/e2e.toml --resume
+textsplice train configs/e2e-full.toml --resume
 
-torchrun --nproc-per-node 2 -m textsplice train configs/e2e.toml
+torchrun --nproc-per-node 2 -m textsplice train configs/e2e-full.toml
 """
 
 

@@ -9,9 +9,9 @@ import typer
 
 EPILOG = """Examples:
 
-textsplice tune configs/e2e.toml --trials 50
+textsplice tune configs/e2e-full.toml --trials 50
 
-textsplice tune configs/e2e.toml --trials 20 --minutes 10
+textsplice tune configs/e2e-full.toml --trials 20 --minutes 10
 """
 
 
