@@ -44,6 +44,7 @@ def tiny_config(folder: Path, *changes: str) -> Config:
             "training.validate_every=3",
             "training.checkpoint_every=2",
             "training.threads=1",
+            "training.processes=1",
         ]
     )
     return config.with_values(changes)

@@ -107,8 +107,8 @@ class TrainingConfig:
     # Train only on references that say all values of their table word for word.
     verbatim: bool = False
     seed: int = 1
-    threads: int = 2
-    processes: int = 1
+    threads: int = 1
+    processes: int = 2
     tensorboard: bool = False
 
 
