@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from policy_toys import EMBEDDED, WORDS, canvases_of, toy_config, toy_split
 from textsplice.errors import InputError
-from textsplice.policy import Keys, collate, plan_batches
+from textsplice.policy import Keys, collate
 from textsplice.policy.full_batch import FullBatch
 from textsplice.policy.layout import lay_out
 from textsplice.policy.transformer import COPIED, NEIGHBOR
@@ -107,21 +107,6 @@ def test_layouts_keep_groups_apart_and_waste_little(sequences: list[tuple[int, i
         assert (groups[mine] == group).all()
         assert block.width == lengths[mine].max() <= lengths[mine].min() * 1.05 + 1
         assert (block.mask is None) == (lengths[mine].min() == block.width)
-
-
-def test_an_epoch_has_every_example_once_and_keeps_cases_together() -> None:
-    split, _ = toy_split(tables=8, references=5)
-    rows = np.arange(40)
-    batches = plan_batches(split, rows, budget=30, rng=np.random.default_rng(0))
-    assert sorted(np.concatenate(batches).tolist()) == rows.tolist()
-    actions = np.diff(split.splice_offsets) + 1
-    assert max(int(actions[batch].sum()) for batch in batches) <= 1.25 * 30
-    tables = [len(set(split.table_of[batch].tolist())) for batch in batches]
-    assert sum(tables) <= 8 + len(batches)
-    again = plan_batches(split, rows, budget=30, rng=np.random.default_rng(0))
-    other = plan_batches(split, rows, budget=30, rng=np.random.default_rng(1))
-    assert [b.tolist() for b in batches] == [b.tolist() for b in again]
-    assert [b.tolist() for b in batches] != [b.tolist() for b in other]
 
 
 def test_columns_and_places_of_keys_are_inverse() -> None:

@@ -228,6 +228,24 @@ def test_a_case_without_neighbors_has_its_table_and_the_words() -> None:
     assert float(first.log_probs.exp().sum() + first.stop.exp()) == pytest.approx(1, abs=1e-6)
 
 
+def test_a_table_without_values_can_still_be_written_about() -> None:
+    nothing = np.zeros(0, dtype=np.int32)
+    text = np.array([BEGIN_ID, 20, END_ID], dtype=np.int32)
+    empty = Case(nothing, nothing, [text])
+    full = Case(np.array([5, 20], dtype=np.int32), np.array([-1, 0], dtype=np.int32), [text])
+    policy = toy_policy()
+    first = policy.first_scores(
+        policy.encode_cases([empty, full]), canvases_of([empty, full], [[], []], [0, 0])
+    )
+    total = first.log_probs.exp().sum(dim=(1, 2)) + first.stop.exp()
+    assert torch.allclose(total, torch.ones(2), atol=1e-5)
+    assert float(first.log_probs[0, 0, 0]) == -math.inf
+    split, store = one_splice_split([], [], [[2, 20, 3]], [(0, 0, 1, 0, 3)])
+    batch = collate(policy.config, split, store, np.array([0]))
+    policy(batch).loss.backward()
+    assert all(torch.isfinite(w.grad).all() for w in policy.parameters() if w.grad is not None)
+
+
 def one_splice_split(table, segments, neighbors, splices):
     """A split of one example."""
     split, _ = toy_split(tables=1, references=1)

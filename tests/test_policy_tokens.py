@@ -186,3 +186,15 @@ def test_every_weight_learns(kind: str) -> None:
         losses.append(output.loss.item())
     assert losses[-1] < losses[0] / 5
     assert output.first_correct > 0.8 * output.actions
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_table_without_values_can_still_be_written_about(kind: str) -> None:
+    nothing = np.zeros(0, dtype=np.int32)
+    empty = Case(nothing, nothing)
+    full = Case(np.array([5, 20, 21], dtype=np.int32), np.array([-1, 0, 0], dtype=np.int32))
+    policy = policy_of(kind)
+    states = policy.encode_cases([empty, full])
+    log_probs, _ = policy.step(states, np.arange(2), np.full(2, BEGIN_ID), None)
+    assert torch.allclose(log_probs.exp().sum(dim=1), torch.ones(2), atol=1e-5)
+    assert float(log_probs[0, 0]) == -math.inf

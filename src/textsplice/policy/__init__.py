@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from textsplice.policy.batches import Batch, TrainingSplit, collate, plan_batches
+    from textsplice.policy.batches import Batch, TrainingSplit, collate
     from textsplice.policy.cases import Case, Keys
     from textsplice.policy.checkpoint import Policy, load_policy, new_policy, save_policy
     from textsplice.policy.config import KINDS, Kind, PolicyConfig
@@ -37,13 +37,12 @@ __all__ = [
     "collate",
     "load_policy",
     "new_policy",
-    "plan_batches",
     "save_policy",
 ]
 
 # Torch and transformers take seconds to import: only when a name is really used.
 _MODULES = {
-    "batches": ("Batch", "TrainingSplit", "collate", "plan_batches"),
+    "batches": ("Batch", "TrainingSplit", "collate"),
     "cases": ("Case", "Keys"),
     "checkpoint": ("Policy", "load_policy", "new_policy", "save_policy"),
     "config": ("KINDS", "Kind", "PolicyConfig"),

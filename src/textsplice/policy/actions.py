@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsplice.errors import InputError
+from textsplice.policy.cases import or_one
 from textsplice.policy.examples import Grouped, TrainingSplit
 from textsplice.policy.kernels import draw_canvases
 from textsplice.policy.layout import Layout, gather_rows, lay_out
@@ -42,10 +43,12 @@ class Sources:
         rows[is_table] = len(distinct) + np.arange(cases)
         rows[~is_table] = index
         neighbor_values, neighbor_lengths = gather_rows(store_tokens, distinct)
-        table_values, table_lengths = gather_rows(split.table_tokens, grouped.tables)
+        tables = Ragged.from_rows(
+            or_one(split.table_tokens[table], PAD_ID) for table in grouped.tables.tolist()
+        )
         offsets = np.zeros(len(distinct) + cases + 1, dtype=np.int64)
-        np.cumsum(np.concatenate([neighbor_lengths, table_lengths]), out=offsets[1:])
-        texts = Ragged(np.concatenate([neighbor_values, table_values]), offsets)
+        np.cumsum(np.concatenate([neighbor_lengths, tables.lengths]), out=offsets[1:])
+        texts = Ragged(np.concatenate([neighbor_values, tables.values]), offsets)
         return cls(texts, len(distinct), rows, first, counts)
 
     def of_case(self, case: int) -> NDArray[np.int64]:

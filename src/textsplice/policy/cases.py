@@ -17,16 +17,24 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from textsplice.text.vocabulary import MASK_ID
+from textsplice.text.vocabulary import MASK_ID, PAD_ID
 
 
 @dataclass(frozen=True)
 class Case:
-    """One table with its neighbors, as ids of the whole vocabulary (the policy maps rare ones itself)."""
+    """One table with its neighbors, as ids of the whole vocabulary (the policy maps rare ones itself).
+
+    A table without values is read as one padding token, which can't be copied: the decoder needs
+    something to attend to.
+    """
 
     table: NDArray[np.int32]
     segments: NDArray[np.int32]
     neighbors: Sequence[NDArray[np.int32]] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "table", or_one(self.table, PAD_ID))
+        object.__setattr__(self, "segments", or_one(self.segments, -1))
 
 
 @dataclass(frozen=True)
@@ -86,6 +94,11 @@ class Keys:
             return int(self.offsets[source]) + begin
         found = np.flatnonzero(self.words == source - texts)
         return int(self.offsets[-2]) + int(found[0]) if len(found) else -1
+
+
+def or_one(row: NDArray[np.int32], value: int) -> NDArray[np.int32]:
+    """The row, or one value if it is empty."""
+    return row if len(row) else np.full(1, value, dtype=np.int32)
 
 
 def segment_limits(segments: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from textsplice.policy.actions import Actions, Drawn, Sources, draw
-from textsplice.policy.cases import numbers_of, segment_limits
+from textsplice.policy.cases import numbers_of, or_one, segment_limits
 from textsplice.policy.config import PolicyConfig
 from textsplice.policy.examples import TrainingSplit, group_cases
 from textsplice.policy.kernels import list_ends, mark_spans
@@ -91,7 +91,11 @@ def collate_full(
     begin_places: list[NDArray[np.int64]] = []
     for case, here, blocks in _cases_of(canvases):
         texts = _CaseTexts.of(
-            sources, case, split.table_segments[int(grouped.tables[case])], layout.start, len(words)
+            sources,
+            case,
+            or_one(split.table_segments[int(grouped.tables[case])], -1),
+            layout.start,
+            len(words),
         )
         table_starts = layout.start[sources.neighbors + tables.state_of[here]]
         spans = _Spans.of(actions.take(here), texts, words, table_starts, layout.size)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from textsplice.policy.actions import Sources
-from textsplice.policy.cases import numbers_of
+from textsplice.policy.cases import numbers_of, or_one
 from textsplice.policy.config import PolicyConfig
 from textsplice.policy.examples import TrainingSplit, group_cases
 from textsplice.policy.layout import Layout, gather_rows, lay_out
@@ -77,7 +77,7 @@ def collate_tokens(
     for case in range(len(grouped.tables)):
         blocks = [layout.blocks[b] for b in np.flatnonzero(layout.block_groups == case)]
         size = sum(block.size for block in blocks)
-        segments = split.table_segments[int(grouped.tables[case])]
+        segments = or_one(split.table_segments[int(grouped.tables[case])], -1)
         keys = _CaseKeys.of(sources, case, segments, encoded_layout)
         cases.append(keys.choices(following[place : place + size], words, neighbor_places))
         place += size
