@@ -65,7 +65,8 @@ def run(
     from textsplice.evaluate.report import evaluate
     from textsplice.evaluate.significance import compare as compare_scores
 
-    paths = list(dict.fromkeys([*(outputs or []), *(compare or ())]))
+    paths: list[Path] = list(outputs or [])
+    paths += [path for path in compare or () if path not in paths]
     if not paths:
         raise InputError("there are no outputs to score.", remedy="Name a file, or two with --compare A B.")
     asked = _metrics(metrics)

@@ -1,0 +1,90 @@
+"""`textsplice lexicon`: how values are worded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(help="Lexicons: how the values of a corpus are worded.", no_args_is_help=True)
+
+
+@app.callback()
+def lexicon() -> None:
+    """Lexicons: how the values of a corpus are worded."""
+
+
+@app.command()
+def induce(
+    corpus: Annotated[str, typer.Argument(help="A corpus, as `prepare` takes it.")],
+    split: Annotated[str, typer.Option(help="The split whose texts are read.")] = "train",
+    out: Annotated[Path | None, typer.Option(help="The TOML file; the terminal, if not said.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Read at most so many texts.")] = 20_000,
+    text_column: Annotated[str | None, typer.Option(help="The column that holds the text.")] = None,
+) -> None:
+    """Propose a lexicon from a corpus's training texts.
+
+    Read it before you use it: phrases are found by counting, and what goes together in the data is not always
+    what means the same.
+
+    Examples:
+
+        textsplice lexicon induce bundled
+
+        textsplice lexicon induce e2e:data/e2e --out lexicon.toml
+
+        textsplice evaluate dev.jsonl --references e2e:data/e2e --lexicon lexicon.toml
+    """
+    from textsplice.corpus import read_corpus
+    from textsplice.evaluate.induce import induce as induce_lexicon
+    from textsplice.files import atomic_write_text
+
+    one_file = Path(corpus).is_file()
+    examples = read_corpus(corpus, None if one_file else split, text_column=text_column)
+    # Every n-th text: neighbours in a file often share their table.
+    step = -(-len(examples) // limit)
+    text = induce_lexicon(e for number, e in enumerate(examples) if number % step == 0).to_toml()
+    if out is None:
+        print(text)
+        return
+    atomic_write_text(out, text)
+    print(f"{out}: a proposal, to be read and corrected.")
+
+
+@app.command()
+def check(
+    corpus: Annotated[str, typer.Argument(help="A corpus, as `prepare` takes it.")],
+    lexicon: Annotated[str, typer.Option(help="e2e, bundled, or a TOML file.")],
+    split: Annotated[str, typer.Option(help="The split whose texts are checked.")] = "dev",
+    show: Annotated[int, typer.Option(min=0, help="Print so many texts with errors.")] = 10,
+) -> None:
+    """Check a corpus's own texts against their tables: how noisy are they, and what does a lexicon miss?
+
+    Examples:
+
+        textsplice lexicon check e2e:data/e2e --lexicon e2e
+
+        textsplice lexicon check mine.jsonl --lexicon mine.toml --split train --show 50
+    """
+    from rich.console import Console
+
+    from textsplice.corpus import read_corpus
+    from textsplice.evaluate.lexicon import Lexicon
+    from textsplice.evaluate.slots import check_slots, summarize_slots
+    from textsplice.evaluate.tables import slot_grid
+
+    known = Lexicon.load(lexicon)
+    one_file = Path(corpus).is_file()
+    examples = [e for e in read_corpus(corpus, None if one_file else split) if e.text]
+    reports = [check_slots(e.text or "", e.table, known) for e in examples]
+    console = Console()
+    console.print(slot_grid(f"{corpus}/{split}", summarize_slots(reports)))
+    erring = [(e, r) for e, r in zip(examples, reports, strict=True) if r.errors]
+    for example, report in erring[:show]:
+        console.print(f"\n{example.id}: {example.text}\n  {report}", highlight=False, markup=False)
+
+
+def register(parent: typer.Typer) -> None:
+    """Adds `lexicon` to the command line."""
+    parent.add_typer(app, name="lexicon")

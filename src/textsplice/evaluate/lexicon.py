@@ -1,0 +1,220 @@
+"""How values are worded: a TOML file a corpus, read into phrases.
+
+    [_sets]
+    CHILD = "family|families|kid|kids|child|children"
+
+    [familyFriendly]
+    verbatim = false     # the value itself ("yes") is never how it is said
+    repeatable = false   # saying it twice is an error
+    generic = []         # values that any text may mention: no error if the table lacks them
+    neutral = []         # phrases that say nothing of this field: "average price" is no rating
+    values = []          # further values that are said as they are written
+
+    [familyFriendly.wordings]
+    yes = ["{CHILD} friendly", "welcome|welcomes ... {CHILD}"]
+    no = ["not|isn't ... {CHILD} friendly", "adults only"]
+
+A phrase is words apart by spaces; `a|b` is either, `word?` may be missing, `{CHILD}` is a set, `...` stands
+for up to four words of the same clause. `"cheap | less than £20" = […]` gives two values the same phrases.
+Case, accents and hyphens don't matter. The longest phrase of a field wins, so `not family friendly` is no
+`family friendly`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from textsplice.config import unknown_name
+from textsplice.corpus.missing import missing_file
+from textsplice.corpus.table import Table
+from textsplice.errors import ConfigError
+
+if TYPE_CHECKING:
+    from textsplice.evaluate.mentions import Matcher
+
+GAP = frozenset(("...",))
+SHARED = " | "  # between values that are worded alike
+BUNDLED = ("bundled", "e2e")
+SETS = "_sets"
+_SET = re.compile(r"\{([A-Z_]+)\}")
+_KEYS = ("verbatim", "repeatable", "generic", "neutral", "values", "wordings")
+
+# One place of a phrase is the set of words that may stand there; GAP is up to four of any.
+Phrase = tuple[frozenset[str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldWordings:
+    """How the values of one field are said."""
+
+    wordings: Mapping[str, tuple[str, ...]]
+    values: tuple[str, ...] = ()
+    verbatim: bool = True
+    repeatable: bool = False
+    generic: frozenset[str] = frozenset()
+    neutral: tuple[str, ...] = ()
+
+    def known_values(self) -> list[str]:
+        """All values, those with wordings first."""
+        return list(dict.fromkeys((*self.wordings, *self.values)))
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """The fields that can be checked, by name."""
+
+    fields: Mapping[str, FieldWordings]
+
+    @classmethod
+    def load(cls, name: str | Path) -> Lexicon:
+        """Reads `e2e` or `bundled`, which come with the package, or a TOML file."""
+        path = Path(name)
+        if str(name) in BUNDLED:
+            path = Path(__file__).with_name("lexicons") / f"{name}.toml"
+        if not path.is_file():
+            raise missing_file(path, remedy=f"Name a TOML file, or one of {', '.join(BUNDLED)}.")
+        try:
+            data = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise ConfigError(f"not a TOML file: {error}.", where=str(path)) from error
+        sets = _sets(data.pop(SETS, {}), str(path))
+        return cls({field: _field(field, section, sets, str(path)) for field, section in data.items()})
+
+    @classmethod
+    def of_tables(cls, tables: Iterable[Table]) -> Lexicon:
+        """The lexicon of a corpus nobody wrote one for: values are said as they are written."""
+        values: dict[str, dict[str, None]] = {}
+        for table in tables:
+            for field, given in table:
+                values.setdefault(field, {}).update(dict.fromkeys(given))
+        return cls({field: FieldWordings({}, tuple(known)) for field, known in values.items()})
+
+    @cached_property
+    def matcher(self) -> Matcher:
+        """Finds what a text says; made once."""
+        from textsplice.evaluate.mentions import Matcher
+
+        return Matcher(self)
+
+    def to_toml(self) -> str:
+        """The file that `load` reads."""
+        lines: list[str] = []
+        for name, field in self.fields.items():
+            lines.append(f"[{_key(name)}]")
+            if not field.verbatim:
+                lines.append("verbatim = false")
+            if field.repeatable:
+                lines.append("repeatable = true")
+            if field.generic:
+                lines.append(f"generic = {_list(sorted(field.generic))}")
+            if field.neutral:
+                lines.append(f"neutral = {_list(field.neutral)}")
+            if field.values:
+                lines.append(f"values = {_list(field.values)}")
+            if field.wordings:
+                lines += ["", f"[{_key(name)}.wordings]"]
+                lines += [f"{_key(value)} = {_list(said)}" for value, said in field.wordings.items()]
+            lines.append("")
+        return "\n".join(lines)
+
+
+def parse_phrase(text: str, *, where: str = "lexicon") -> list[Phrase]:
+    """A written phrase as its variants: one with and one without each `word?`."""
+    from textsplice.evaluate.mentions import words_of
+
+    places: list[list[list[frozenset[str]]]] = []
+    for part in text.split():
+        if part == "...":
+            places.append([[GAP]])
+            continue
+        optional = part.endswith("?")
+        # "kid-friendly" and "don't" are several or one word, as in a text.
+        options = [words_of(option) for option in part.removesuffix("?").split("|")]
+        if all(len(option) == 1 for option in options):
+            variants = [[frozenset(option[0] for option in options)]]
+        else:
+            variants = [[frozenset((word,)) for word in option] for option in options if option]
+        places.append([*variants, []] if optional else variants)
+    phrases = [tuple(item for piece in choice for item in piece) for choice in product(*places)]
+    for phrase in phrases:
+        if not phrase or phrase[0] == GAP or phrase[-1] == GAP:
+            raise ConfigError(f"the phrase {text!r} must begin and end with a word.", where=where)
+    return list(dict.fromkeys(phrases))
+
+
+def _sets(section: object, where: str) -> dict[str, str]:
+    sets = cast("dict[str, object]", section) if isinstance(section, dict) else {"": section}
+    for name, words in sets.items():
+        if not isinstance(words, str) or " " in words:
+            raise ConfigError(f"[{SETS}] {name} must be words with | between.", where=where)
+    return cast("dict[str, str]", sets)
+
+
+def _with_sets(text: str, sets: Mapping[str, str], where: str) -> str:
+    for name in _SET.findall(text):
+        if name not in sets:
+            raise unknown_name("set", name, list(sets), where)
+    return _SET.sub(lambda found: sets[found[1]], text)
+
+
+def _field(name: str, section: object, sets: Mapping[str, str], where: str) -> FieldWordings:
+    if not isinstance(section, dict):
+        raise ConfigError(f"[{name}] must be a section.", where=where)
+    data = cast("dict[str, object]", section)
+    for key in data:
+        if key not in _KEYS:
+            raise unknown_name("key", f"{name}.{key}", [f"{name}.{known}" for known in _KEYS], where)
+    wordings = data.get("wordings", {})
+    if not isinstance(wordings, dict):
+        raise ConfigError(f"[{name}.wordings] must be a section.", where=where)
+    said: dict[str, tuple[str, ...]] = {}
+    for key, phrases in cast("dict[str, object]", wordings).items():
+        place = f"{name}.wordings.{key}"
+        texts = tuple(_with_sets(text, sets, where) for text in _texts(phrases, place, where))
+        for text in texts:
+            parse_phrase(text, where=f"{where}: {name}")
+        for value in key.split(SHARED):
+            said[value] = said.get(value, ()) + texts
+    neutral = tuple(
+        _with_sets(text, sets, where) for text in _texts(data.get("neutral", []), f"{name}.neutral", where)
+    )
+    return FieldWordings(
+        wordings=said,
+        neutral=neutral,
+        values=_texts(data.get("values", []), f"{name}.values", where),
+        verbatim=_flag(data.get("verbatim", True), f"{name}.verbatim", where),
+        repeatable=_flag(data.get("repeatable", False), f"{name}.repeatable", where),
+        generic=frozenset(_texts(data.get("generic", []), f"{name}.generic", where)),
+    )
+
+
+def _texts(value: object, name: str, where: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(v, str) for v in cast("list[object]", value)):
+        raise ConfigError(f"{name} must be a list of texts.", where=where)
+    return tuple(cast("list[str]", value))
+
+
+def _flag(value: object, name: str, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise ConfigError(f"{name} must be true or false.", where=where)
+    return value
+
+
+def _key(text: str) -> str:
+    bare = text.isascii() and text.replace("_", "").replace("-", "").isalnum()
+    return text if bare else json.dumps(text, ensure_ascii=False)
+
+
+def _list(texts: Sequence[str]) -> str:
+    quoted = ", ".join(json.dumps(text, ensure_ascii=False) for text in texts)
+    if len(quoted) < 90:
+        return f"[{quoted}]"
+    return "[\n" + "".join(f"  {json.dumps(text, ensure_ascii=False)},\n" for text in texts) + "]"

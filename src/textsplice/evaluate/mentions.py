@@ -1,0 +1,182 @@
+"""Which values of which fields a text mentions."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from textsplice.evaluate.lexicon import GAP, FieldWordings, Lexicon, Phrase, parse_phrase
+
+GAP_WORDS = 4
+# What a gap does not reach over: "not cheap but family friendly" is family friendly, "for a non family
+# friendly meal" is not for families.
+_BARRIERS = frozenset(
+    (*".!?,;:", "but", "and", "yet", "though", "although", "however", "not", "non", "no", "never", "without")
+)
+_WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['’](?:t|re|ve|ll)\b)?|[£$€]|[.!?,;:]")
+_ARTICLES = frozenset(("the", "a", "an"))
+
+
+class Mention(NamedTuple):
+    """A place `words[start:stop]` that says one of `values` of a field."""
+
+    start: int
+    stop: int
+    field: str
+    values: frozenset[str]
+    verbatim: bool
+
+
+class _Entry(NamedTuple):
+    phrase: Phrase
+    field: str
+    values: frozenset[str]
+    verbatim: bool
+
+
+class _Place(NamedTuple):
+    """A phrase of which `place` parts have been read; `skipped` words of the gap it stands at, if any."""
+
+    entry: _Entry
+    place: int
+    skipped: int = 0
+
+
+def words_of(text: str) -> list[str]:
+    """Lowercase words without accents, numbers, currency signs, and the marks that end clauses."""
+    if not text.isascii():
+        decomposed = unicodedata.normalize("NFKD", text.replace("’", "'"))
+        text = "".join(c for c in decomposed if not unicodedata.combining(c))
+    return _WORD.findall(text.lower())
+
+
+class _Node:
+    """A state of the automaton: how far each phrase has been read. Its edges are made when first walked."""
+
+    __slots__ = ("_edges", "_places", "says")
+
+    def __init__(self, places: Iterable[_Place]) -> None:
+        unique = set(places)
+        self._places = [place for place in unique if place.place < len(place.entry.phrase)]
+        self._edges: dict[str, _Node | None] = {}
+        ended: dict[str, list[_Entry]] = {}
+        for place in unique:
+            if place.place == len(place.entry.phrase):
+                ended.setdefault(place.entry.field, []).append(place.entry)
+        # A phrase that stands under several values is right for each of them.
+        self.says = [
+            (field, frozenset().union(*(e.values for e in entries)), any(e.verbatim for e in entries))
+            for field, entries in ended.items()
+        ]
+
+    def after(self, word: str) -> _Node | None:
+        """The state after one more word; None if no phrase goes on with it."""
+        try:
+            return self._edges[word]
+        except KeyError:
+            following = [next_place for place in self._places for next_place in _read(place, word)]
+            node = _Node(following) if following else None
+            self._edges[word] = node
+            return node
+
+
+class Matcher:
+    """A lexicon as an automaton over words: each place of a text is read until no phrase goes on."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        by_word: dict[str, list[_Place]] = {}
+        self._known: set[tuple[str, str]] = set()
+        for name, field in lexicon.fields.items():
+            for entry in _entries(name, field):
+                for word in entry.phrase[0]:
+                    by_word.setdefault(word, []).append(_Place(entry, 1))
+            self._known |= {(name, value) for value in field.known_values()}
+        self._first = {word: _Node(places) for word, places in by_word.items()}
+
+    def find(self, words: Sequence[str], own: Iterable[tuple[str, str]] = ()) -> list[Mention]:
+        """All mentions; `own` are slots of the table, whose values the lexicon may not hold."""
+        found: list[Mention] = []
+        for start, word in enumerate(words):
+            node, stop = self._first.get(word), start + 1
+            longest: dict[str, Mention] = {}
+            while node is not None:
+                for field, values, verbatim in node.says:
+                    longest[field] = Mention(start, stop, field, values, verbatim)
+                node = node.after(words[stop]) if stop < len(words) else None
+                stop += 1
+            found.extend(longest.values())
+        for field, value in own:
+            if (field, value) not in self._known:
+                found += _verbatim_mentions(field, value, words)
+        return [mention for mention in _longest(found) if mention.values]
+
+
+def _read(at: _Place, word: str) -> Iterable[_Place]:
+    entry, place, skipped = at
+    if entry.phrase[place] == GAP:
+        if word in entry.phrase[place + 1]:
+            yield _Place(entry, place + 2)
+        if skipped < GAP_WORDS and word not in _BARRIERS:
+            yield _Place(entry, place, skipped + 1)
+    elif word in entry.phrase[place]:
+        yield _Place(entry, place + 1)
+
+
+def _entries(name: str, field: FieldWordings) -> list[_Entry]:
+    values: dict[tuple[Phrase, bool], set[str]] = {}
+    for value, texts in field.wordings.items():
+        for text in texts:
+            for phrase in parse_phrase(text):
+                values.setdefault((phrase, False), set()).add(value)
+    if field.verbatim:
+        for value in field.known_values():
+            for phrase in verbatim_phrases(value):
+                values.setdefault((phrase, True), set()).add(value)
+    for text in field.neutral:
+        for phrase in parse_phrase(text):
+            values[phrase, False] = set()
+    return [_Entry(phrase, name, frozenset(said), exact) for (phrase, exact), said in values.items()]
+
+
+@lru_cache(maxsize=1 << 16)
+def verbatim_phrases(value: str) -> tuple[Phrase, ...]:
+    """The value itself, and without its article: `The Vaults` is also said as `Vaults`."""
+    words = words_of(value)
+    phrase = tuple(frozenset((word,)) for word in words)
+    if not phrase:
+        return ()
+    if len(words) > 1 and words[0] in _ARTICLES:
+        return (phrase, phrase[1:])
+    return (phrase,)
+
+
+def _verbatim_mentions(field: str, value: str, words: Sequence[str]) -> list[Mention]:
+    return [
+        Mention(start, start + len(phrase), field, frozenset((value,)), True)
+        for phrase in verbatim_phrases(value)
+        for start in range(len(words) - len(phrase) + 1)
+        if all(word in place for word, place in zip(words[start:], phrase, strict=False))
+    ]
+
+
+def _longest(found: list[Mention]) -> list[Mention]:
+    """Of mentions that overlap, the longest of a field; and none inside another field's written-out value.
+
+    `Raja Indian Cuisine` is a name, and says nothing of Indian food.
+    """
+    found.sort(key=lambda mention: (mention.start - mention.stop, mention.start))
+    kept: list[Mention] = []
+    for mention in found:
+        for longer in kept:
+            overlaps = mention.start < longer.stop and longer.start < mention.stop
+            inside = longer.start <= mention.start and mention.stop <= longer.stop
+            shorter = mention.stop - mention.start < longer.stop - longer.start
+            if (overlaps and mention.field == longer.field) or (inside and shorter and longer.verbatim):
+                break
+        else:
+            kept.append(mention)
+    kept.sort(key=lambda mention: mention.start)
+    return kept

@@ -1,0 +1,188 @@
+"""Faithfulness: does a text say what its table says, all of it, once, and nothing else?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from textsplice.corpus.table import Table
+from textsplice.evaluate.lexicon import FieldWordings, Lexicon
+from textsplice.evaluate.mentions import Mention, words_of
+
+Status = Literal["ok", "missing", "wrong", "repeated", "added", "unchecked"]
+ERRORS: tuple[Status, ...] = ("missing", "wrong", "repeated", "added")
+SIDE_BY_SIDE = 2  # words between mentions that belong together
+POLAR = frozenset(("yes", "no", "true", "false"))
+_AS_WRITTEN = FieldWordings({})
+
+
+class Slot(NamedTuple):
+    """One value of the table and what became of it.
+
+    `missing`: nothing says it. `wrong`: another value of the field, `said`, stands in the text. `repeated`:
+    it is said more than once. `added`: the table has no such field, yet `said` is said. `unchecked`: a
+    yes or no that the lexicon has no wording for.
+    """
+
+    field: str
+    value: str
+    status: Status
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SlotReport:
+    """What the checker found in one text."""
+
+    slots: tuple[Slot, ...]
+
+    @property
+    def checked(self) -> int:
+        """How many slots of the table were looked for."""
+        return sum(slot.status not in ("unchecked", "added") and bool(slot.value) for slot in self.slots)
+
+    @property
+    def errors(self) -> tuple[Slot, ...]:
+        """What is not as the table says."""
+        return tuple(slot for slot in self.slots if slot.status in ERRORS)
+
+    def __str__(self) -> str:
+        return "; ".join(_sentence(slot) for slot in self.errors) or "ok"
+
+
+@dataclass(frozen=True, slots=True)
+class SlotSummary:
+    """Many texts together; `by_field` counts each status of each field."""
+
+    texts: int
+    slots: int
+    by_status: dict[str, int]
+    by_field: dict[str, dict[str, int]]
+    texts_with_errors: int
+
+    @property
+    def error_rate(self) -> float:
+        """Errors of all four kinds a slot."""
+        return sum(self.by_status.get(status, 0) for status in ERRORS) / max(1, self.slots)
+
+    @property
+    def missing_or_wrong_rate(self) -> float:
+        """What most papers call the slot error rate, without what is added or repeated."""
+        return sum(self.by_status.get(status, 0) for status in ("missing", "wrong")) / max(1, self.slots)
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain data."""
+        return {
+            "texts": self.texts,
+            "slots": self.slots,
+            "error_rate": self.error_rate,
+            "missing_or_wrong_rate": self.missing_or_wrong_rate,
+            "texts_with_errors": self.texts_with_errors,
+            "by_status": self.by_status,
+            "by_field": self.by_field,
+        }
+
+
+def check_slots(text: str, table: Table, lexicon: Lexicon) -> SlotReport:
+    """Looks for each value of the table, and for values it does not have."""
+    slots = [(field, value) for field, values in table for value in values]
+    mentions = lexicon.matcher.find(words_of(text), slots)
+    said: dict[str, list[Mention]] = {}
+    for mention in mentions:
+        said.setdefault(mention.field, []).append(mention)
+    elsewhere = {value.casefold() for _, value in slots}
+    found: list[Slot] = []
+    for field, values in table:
+        if values:
+            wordings = lexicon.fields.get(field, _AS_WRITTEN)
+            found += _check_field(field, values, said.pop(field, ()), wordings, elsewhere)
+    for field, mentioned in said.items():
+        foreign = _foreign(mentioned, (), lexicon.fields[field], elsewhere)
+        found += [Slot(field, "", "added", value) for value in foreign[:1]]
+    return SlotReport(tuple(found))
+
+
+def slot_errors(texts: Sequence[str], tables: Iterable[Table], lexicon: Lexicon) -> list[int]:
+    """How many errors each text has."""
+    return [len(check_slots(text, table, lexicon).errors) for text, table in zip(texts, tables, strict=True)]
+
+
+def summarize_slots(reports: Iterable[SlotReport]) -> SlotSummary:
+    """Adds up reports."""
+    texts = slots = wrong_texts = 0
+    by_status: Counter[str] = Counter()
+    by_field: dict[str, Counter[str]] = {}
+    for report in reports:
+        texts += 1
+        slots += report.checked
+        wrong_texts += bool(report.errors)
+        for slot in report.slots:
+            by_status[slot.status] += 1
+            by_field.setdefault(slot.field, Counter())[slot.status] += 1
+    return SlotSummary(
+        texts,
+        slots,
+        dict(by_status),
+        {field: dict(counts) for field, counts in sorted(by_field.items())},
+        wrong_texts,
+    )
+
+
+def _check_field(
+    field: str,
+    values: Sequence[str],
+    mentions: Sequence[Mention],
+    wordings: FieldWordings,
+    elsewhere: set[str],
+) -> Iterator[Slot]:
+    foreign = _foreign(mentions, values, wordings, elsewhere)
+    for value in values:
+        count = _times_said([mention for mention in mentions if value in mention.values])
+        if value.casefold() in POLAR and value not in wordings.wordings:
+            yield Slot(field, value, "unchecked")
+        elif not count:
+            yield Slot(field, value, "wrong", foreign.pop(0)) if foreign else Slot(field, value, "missing")
+        elif foreign and len(values) == 1:
+            yield Slot(field, value, "wrong", foreign.pop(0))
+        elif count > 1 and not wordings.repeatable:
+            yield Slot(field, value, "repeated")
+        else:
+            yield Slot(field, value, "ok")
+    if foreign and len(values) > 1:
+        yield Slot(field, "", "wrong", foreign[0])
+
+
+def _times_said(mentions: Sequence[Mention]) -> int:
+    """Mentions side by side say a thing once: `a high rating of 5 out of 5`."""
+    apart = sum(b.start - a.stop > SIDE_BY_SIDE for a, b in pairwise(mentions))
+    return apart + 1 if mentions else 0
+
+
+def _foreign(
+    mentions: Sequence[Mention], values: Sequence[str], wordings: FieldWordings, elsewhere: set[str]
+) -> list[str]:
+    """Values that are said and are neither this field's, nor anyone's to say, nor another field's own."""
+    foreign: dict[str, None] = {}
+    for mention in mentions:
+        if mention.values.isdisjoint(values) and mention.values.isdisjoint(wordings.generic):
+            value = min(mention.values)
+            if value.casefold() not in elsewhere:
+                foreign[value] = None
+    return list(foreign)
+
+
+def _sentence(slot: Slot) -> str:
+    match slot.status:
+        case "missing":
+            return f"{slot.field} ({slot.value}) is missing"
+        case "wrong":
+            return f"{slot.field} ({slot.value}) is said to be {slot.said}"
+        case "repeated":
+            return f"{slot.field} ({slot.value}) is said twice"
+        case "added":
+            return f"{slot.field} is said to be {slot.said}, which the table does not say"
+        case _:
+            return f"{slot.field} ({slot.value}) is {slot.status}"

@@ -1,0 +1,80 @@
+"""Numbers as tables, for terminals and for Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from textsplice.evaluate.slots import ERRORS, SlotSummary
+
+if TYPE_CHECKING:
+    from rich.table import Table as Grid
+
+    from textsplice.evaluate.report import Evaluation
+    from textsplice.evaluate.significance import Comparison
+
+
+def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table; all columns but the first are aligned right."""
+    lines = [
+        f"| {' | '.join(header)} |",
+        f"|---|{'---:|' * (len(header) - 1)}",
+        *(f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in rows),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def evaluation_grid(evaluations: Sequence[Evaluation]) -> Grid:
+    """Systems as rows, metrics as columns."""
+    from rich.table import Table as Grid
+
+    grid = Grid(title=f"{evaluations[0].items:,} items")
+    grid.add_column("")
+    for measurement in evaluations[0].measurements:
+        grid.add_column(measurement.score.metric, justify="right")
+    for each in evaluations:
+        grid.add_row(each.name, *(f"{m.score.value:.4f}" for m in each.measurements))
+    return grid
+
+
+def slot_grid(name: str, slots: SlotSummary) -> Grid:
+    """Fields as rows, what became of their values as columns."""
+    from rich.table import Table as Grid
+
+    grid = Grid(
+        title=f"Slots of {name}",
+        caption=f"{slots.error_rate:.2%} of {slots.slots:,} slots have an error"
+        f" ({slots.missing_or_wrong_rate:.2%} missing or wrong); {slots.texts_with_errors:,} of {slots.texts:,} texts",
+    )
+    grid.add_column("field")
+    statuses = ("ok", *ERRORS)
+    for status in statuses:
+        grid.add_column(status, justify="right")
+    for field, counts in slots.by_field.items():
+        grid.add_row(field, *(f"{counts.get(status, 0):,}" for status in statuses))
+    grid.add_section()
+    grid.add_row("all", *(f"{slots.by_status.get(status, 0):,}" for status in statuses))
+    return grid
+
+
+def comparison_grid(first: str, second: str, comparisons: Sequence[Comparison]) -> Grid:
+    """Is the second system better than the first?"""
+    from rich.table import Table as Grid
+
+    how = comparisons[0]
+    grid = Grid(
+        title=f"{second} against {first}",
+        caption=f"paired bootstrap, {how.samples:,} samples, seed {how.seed}",
+    )
+    for column in ("", first, second, "difference", "95 %", "p"):
+        grid.add_column(column, justify="right" if column else "left")
+    for each in comparisons:
+        grid.add_row(
+            each.metric,
+            f"{each.first:.4f}",
+            f"{each.second:.4f}",
+            f"{each.difference:+.4f}",
+            f"{each.low:+.4f} … {each.high:+.4f}",
+            f"{each.p:.4f}",
+        )
+    return grid

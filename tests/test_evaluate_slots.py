@@ -1,0 +1,186 @@
+"""The slot checker finds what a text says, leaves out, contradicts, repeats and makes up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import process_time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from textsplice.corpus import read_corpus
+from textsplice.corpus.table import Example, Table
+from textsplice.errors import ConfigError, CorpusError
+from textsplice.evaluate.induce import induce
+from textsplice.evaluate.lexicon import Lexicon, parse_phrase
+from textsplice.evaluate.mentions import words_of
+from textsplice.evaluate.slots import check_slots, slot_errors, summarize_slots
+
+E2E = Lexicon.load("e2e")
+VAULTS = Table.of(
+    {
+        "name": "The Vaults",
+        "eatType": "pub",
+        "food": "Indian",
+        "priceRange": "high",
+        "customer rating": "low",
+        "familyFriendly": "no",
+        "near": "Raja Indian Cuisine",
+    }
+)
+
+
+def said(text: str, **fields: str) -> str:
+    table = Table.of(
+        {"name": "The Vaults", **{name.replace("_", " "): value for name, value in fields.items()}}
+    )
+    return str(check_slots(f"The Vaults {text}", table, E2E))
+
+
+def test_a_faithful_text_has_no_error() -> None:
+    text = (
+        "The Vaults is an expensive pub near Raja Indian Cuisine. It serves Indian food, has a low customer"
+        " rating and is not family-friendly."
+    )
+    report = check_slots(text, VAULTS, E2E)
+    assert str(report) == "ok"
+    assert report.checked == 7
+
+
+def test_each_error_names_its_field() -> None:
+    text = "The Vaults is a cheap coffee shop. Kids are welcome at this family friendly place by the river."
+    assert str(check_slots(text, VAULTS, E2E)) == (
+        "eatType (pub) is said to be coffee shop; food (Indian) is missing;"
+        " priceRange (high) is said to be cheap; customer rating (low) is missing;"
+        " familyFriendly (no) is said to be yes; near (Raja Indian Cuisine) is missing;"
+        " area is said to be riverside, which the table does not say"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "fields", "expected"),
+    [
+        ("is not family friendly", {"familyFriendly": "no"}, "ok"),
+        ("is for a non family-friendly evening", {"familyFriendly": "no"}, "ok"),
+        ("is not cheap but family friendly", {"familyFriendly": "yes", "priceRange": "high"}, "ok"),
+        ("has high prices and a low rating", {"priceRange": "high", "customer_rating": "low"}, "ok"),
+        ("has an average price range", {"priceRange": "moderate"}, "ok"),
+        ("has an average customer rating of 1 out of 5", {"customer_rating": "1 out of 5"}, "ok"),
+        ("is near Raja Indian Cuisine", {"near": "Raja Indian Cuisine"}, "ok"),
+        ("serves Indian and Italian food", {"food": "Indian"}, "food (Indian) is said to be Italian"),
+        ("is a restaurant", {}, "ok"),
+        ("is a pub", {}, "eatType is said to be pub, which the table does not say"),
+        ("has Indian food. The food is Indian.", {"food": "Indian"}, "food (Indian) is said twice"),
+        ("has a high rating of 5 out of 5", {"customer_rating": "5 out of 5"}, "ok"),
+    ],
+)
+def test_how_people_write(text: str, fields: dict[str, str], expected: str) -> None:
+    assert said(text, **fields) == expected
+
+
+def test_a_list_has_a_slot_for_each_value() -> None:
+    table = Table.of({"name": "Kingfisher Round", "sights": ["weir", "tithe barn"]})
+    lexicon = Lexicon.load("bundled")
+    assert str(check_slots("The Kingfisher Round passes the weir and the dam.", table, lexicon)) == (
+        "sights (tithe barn) is said to be dam"
+    )
+    assert str(check_slots("The Kingfisher Round passes the weir, tithe barn and dam.", table, lexicon)) == (
+        "sights () is said to be dam"
+    )
+
+
+def test_a_corpus_without_a_lexicon_is_checked_as_written() -> None:
+    tables = [Table.of({"team": "Reds", "open": "yes"}), Table.of({"team": "Blues", "open": "no"})]
+    lexicon = Lexicon.of_tables(tables)
+    assert [slot.status for slot in check_slots("The Blues won.", tables[0], lexicon).slots] == [
+        "wrong",
+        "unchecked",
+    ]
+    # A value no table had before is looked for too.
+    assert str(check_slots("The Greens won.", Table.of({"team": "Greens"}), lexicon)) == "ok"
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["team", "city", "coach"]),
+        st.sampled_from(["Reds", "Old Town", "Ann Lee", "été 7.5 km", "O'Neill-Smith"]),
+        min_size=1,
+    )
+)
+def test_a_text_that_lists_all_values_misses_none(record: dict[str, str]) -> None:
+    table = Table.of(record)
+    report = check_slots(" ; ".join(record.values()), table, Lexicon({}))
+    assert not [slot for slot in report.slots if slot.status == "missing"]
+
+
+def test_accents_case_hyphens_and_curly_apostrophes_do_not_matter() -> None:
+    assert words_of("Kid‑friendly CAFÉ, isn’t it?") == ["kid", "friendly", "cafe", ",", "isn't", "it", "?"]
+
+
+def test_a_phrase_with_options() -> None:
+    assert len(parse_phrase("a|b c? ... d")) == 2
+    with pytest.raises(ConfigError, match=r"^lexicon: the phrase '... x' must begin and end with a word\.$"):
+        parse_phrase("... x")
+
+
+@pytest.mark.parametrize(
+    ("toml", "message"),
+    [
+        ("[food]\nverbatm = true", "there is no key 'food.verbatm'. Did you mean 'food.verbatim'?"),
+        ("[food]\nverbatim = 1", "food.verbatim must be true or false."),
+        ("food = 1", "[food] must be a section."),
+        ('[food.wordings]\nx = "y"', "food.wordings.x must be a list of texts."),
+        ('[food.wordings]\nx = ["{Y}"]', "there is no set 'Y'. Known: ."),
+        ("[food", "not a TOML file: Expected ']' at the end of a table declaration (at end of document)."),
+    ],
+)
+def test_a_bad_lexicon_is_a_sentence(tmp_path: Path, toml: str, message: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(toml)
+    with pytest.raises(ConfigError) as raised:
+        Lexicon.load(path)
+    assert raised.value.sentence() == f"{path}: {message}"
+
+
+def test_a_missing_lexicon_names_the_ones_there_are(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"Name a TOML file, or one of bundled, e2e\.$"):
+        Lexicon.load(tmp_path / "none.toml")
+
+
+def test_a_lexicon_is_proposed_from_data_and_can_be_read_back(tmp_path: Path) -> None:
+    lexicon = induce(read_corpus("bundled", "train"))
+    assert "dogs are not allowed" in lexicon.fields["dogs"].wordings["no"]
+    assert "there is parking" in lexicon.fields["parking"].wordings["yes"]
+    assert lexicon.fields["region"].verbatim
+    assert not lexicon.fields["dogs"].verbatim
+    path = tmp_path / "induced.toml"
+    path.write_text(lexicon.to_toml(), encoding="utf-8")
+    assert Lexicon.load(path) == lexicon
+
+
+def test_names_do_not_become_wordings() -> None:
+    examples = [
+        Example(str(n), Table.of({"name": f"Place {n % 3}", "open": ("yes", "no")[n % 2]}), text)
+        for n in range(60)
+        for text in [f"Place {n % 3} is {'open today' if n % 2 == 0 else 'closed today'}."]
+    ]
+    wordings = induce(examples).fields["open"].wordings
+    assert wordings == {"yes": ("is open today",), "no": ("is closed today",)}
+
+
+def test_the_bundled_references_are_nearly_clean() -> None:
+    lexicon = Lexicon.load("bundled")
+    examples = list(read_corpus("bundled", "dev"))
+    summary = summarize_slots(check_slots(e.text or "", e.table, lexicon) for e in examples)
+    # One writer in twenty leaves a field out.
+    assert summary.by_status == {"ok": 1479, "missing": 16}
+
+
+@pytest.mark.data
+def test_e2e_references_are_as_noisy_as_known_and_are_checked_fast(e2e_folder: Path) -> None:
+    examples = list(read_corpus(f"e2e:{e2e_folder}", "dev"))
+    begun = process_time()
+    errors = slot_errors([e.text or "" for e in examples], [e.table for e in examples], E2E)
+    assert process_time() - begun < 20 * len(examples) / 42_061
+    assert 0.06 < sum(errors) / sum(len(e.table.fields) for e in examples) < 0.09
