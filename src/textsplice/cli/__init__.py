@@ -12,6 +12,7 @@ from textsplice.errors import TextspliceError
 
 # In the order in which a newcomer meets them; each module has a `register(app)`.
 COMMANDS = (
+    "quickstart",
     "data",
     "prepare",
     "inspect",
@@ -20,6 +21,8 @@ COMMANDS = (
     "generate",
     "explain",
     "verify",
+    "evaluate",
+    "lexicon",
     "report",
 )
 
