@@ -10,10 +10,12 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import torch
 
+from textsplice import Table
 from textsplice.config import Config, SearchConfig
-from textsplice.policy import new_policy
+from textsplice.policy import Policy, collate, new_policy
 from textsplice.policy.config import Kind, PolicyConfig
 from textsplice.prepare.build import prepare
 from textsplice.prepare.folder import Prepared
@@ -41,13 +43,15 @@ SETTINGS = [
 
 @cache
 def prepared() -> Prepared:
-    """The first 200 walks of the bundled corpus and 40 others."""
+    """250 walks of the bundled corpus and 40 others, one text each."""
     from textsplice.corpus.bundled import bundled_path
 
     folder = Path(tempfile.mkdtemp(prefix="textsplice-tests-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    for split, rows in (("train", 200), ("dev", 40)):
-        lines = bundled_path(split).read_text(encoding="utf-8").splitlines()[:rows]
+    for split, rows in (("train", 250), ("dev", 40)):
+        lines = bundled_path(split).read_text(encoding="utf-8").splitlines()
+        # Every fourth: the corpus has several texts a walk in a row.
+        lines = lines[::4][:rows]
         (folder / f"{split}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     config = Config().with_values([*SETTINGS, f"corpus.source='{folder}'", "corpus.splits=['train','dev']"])
     return prepare(config, folder=folder / "prepared", threads=1, quiet=True)
@@ -55,20 +59,50 @@ def prepared() -> Prepared:
 
 def splicer(kind: Kind = "full", seed: int = 0, *values: str) -> Splicer:
     """A splicer with an untrained policy; `values` are settings such as `search.beam=2`."""
-    torch.set_num_threads(1)
-    data = prepared()
-    config = data.config.with_values([f"policy.kind={CONFIG_NAMES[kind]}", *values])
     # Large weights, so that random policies differ in what they want.
     shape = {"d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "heads": 2, "ffn": 16}
-    policy = new_policy(
-        PolicyConfig.for_vocabulary(kind, data.vocabulary, init_std=0.5, **shape), seed=seed
-    ).eval()
+    config = PolicyConfig.for_vocabulary(kind, prepared().vocabulary, init_std=0.5, **shape)
+    return _splicer(new_policy(config, seed=seed), CONFIG_NAMES[kind], values)
+
+
+def beginner(noise: float = 0.0, seed: int = 0, *values: str) -> Splicer:
+    """FULL after 50 steps, which often finds an end, its weights disturbed by `noise` times their size."""
+    policy = new_policy(_beginner().config, seed=0)
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for weight, learned in zip(policy.parameters(), _beginner().parameters(), strict=True):
+            spread = noise * float(learned.abs().mean())
+            weight.copy_(learned + spread * torch.randn(weight.shape, generator=generator))
+    return _splicer(policy, "full", values)
+
+
+@cache
+def _beginner() -> Policy:
+    torch.set_num_threads(1)
+    data = prepared()
+    train = data.split("train")
+    shape = {"d_model": 32, "encoder_layers": 1, "decoder_layers": 1, "heads": 2, "ffn": 32}
+    config = PolicyConfig.for_vocabulary("full", data.vocabulary, **shape)
+    policy = new_policy(config, seed=0)
+    optimizer = torch.optim.AdamW(policy.parameters(), lr=5e-3)
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        rows = np.sort(rng.choice(len(train), 12, replace=False)).astype(np.int64)
+        optimizer.zero_grad()
+        policy(collate(config, train, data.store.tokens, rows)).loss.backward()
+        optimizer.step()
+    return policy
+
+
+def _splicer(policy: Policy, kind: str, values: Sequence[str]) -> Splicer:
+    torch.set_num_threads(1)
+    data = prepared()
     return Splicer(
         store=data.store,
         vocabulary=data.vocabulary,
-        config=config,
-        policy=policy,
-        run=f"untrained-{seed}",
+        config=data.config.with_values([f"policy.kind={kind}", *values]),
+        policy=policy.eval(),
+        run="test",
     )
 
 
@@ -101,5 +135,6 @@ def random_search(rng: random.Random) -> SearchConfig:
     )
 
 
-def tables() -> Sequence:
+def tables() -> Sequence[Table]:
+    """The walks that are to be told."""
     return prepared().split("dev").tables

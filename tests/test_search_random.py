@@ -6,11 +6,12 @@ import random
 from collections import Counter
 
 import pytest
-from search_world import prepared, random_rules, random_search, splicer, tables
 
+from search_world import beginner, prepared, random_rules, random_search, splicer, tables
+from textsplice.oracle.splice import Origin
 from textsplice.policy.config import KINDS
 from textsplice.search.generation import Generation
-from textsplice.search.rules import Draft, broken_rule
+from textsplice.search.rules import Draft, Rule, broken_rule
 from textsplice.search.verify import find_lie
 from textsplice.text.tokens import SPECIAL
 
@@ -21,13 +22,12 @@ def generations(count: int, seed: int) -> Counter[str]:
     statuses: Counter[str] = Counter()
     field_names = {f"{name}:" for table in tables() for name, _ in table}
     while statuses.total() < count:
-        kind = rng.choice(KINDS)
-        maker = splicer(kind, rng.randrange(1_000))
+        # Half of them know a little: purely random policies seldom lay an end, and so seldom say anything.
+        seed = rng.randrange(1_000)
+        maker = splicer(rng.choice(KINDS), seed) if rng.random() < 0.5 else beginner(rng.random(), seed)
         rules = random_rules(rng)
         batch = rng.sample(list(tables()), min(len(tables()), 20))
-        for generation in maker.generate_many(
-            batch, rules=rules, search=random_search(rng), progress=False
-        ):
+        for generation in maker.generate_many(batch, rules=rules, search=random_search(rng), progress=False):
             assert find_lie(generation, maker.proof) is None
             assert not SPECIAL & set(generation.tokens)
             assert not field_names & set(generation.tokens)
@@ -36,23 +36,19 @@ def generations(count: int, seed: int) -> Counter[str]:
     return statuses
 
 
-def assert_keeps(rules, generation: Generation) -> None:
+def assert_keeps(rules: list[Rule], generation: Generation) -> None:
     if generation.status == "abstained":
         assert generation.text == ""
         assert generation.reason
         return
-    origins = [place[:3] for place in generation.provenance]
-    from textsplice.oracle.splice import Origin
-
-    draft = Draft(
-        generation.tokens, [Origin(*o) for o in origins], generation.sources, generation.splices
-    )
+    origins = [Origin(*place[:3]) for place in generation.provenance]
+    draft = Draft(generation.tokens, origins, generation.sources, generation.splices)
     assert broken_rule(rules, draft) is None
     assert all(rule.admits(n) for rule in rules for n in generation.sources.neighbors)
 
 
 def test_random_generations_replay_and_keep_their_rules() -> None:
-    statuses = generations(160, seed=1)
+    statuses = generations(150, seed=1)
     # A test in which everything abstains would show nothing.
     assert statuses["ok"] + statuses["unfinished"] >= 40
 
@@ -64,9 +60,8 @@ def test_ten_thousand_random_generations_replay_and_keep_their_rules() -> None:
 
 
 def test_a_batch_of_1_and_of_4_and_of_32_give_the_same_generations() -> None:
-    wanted = list(tables())[:12]
-    for kind in KINDS:
-        maker = splicer(kind, 5)
+    wanted = list(tables())[:6]
+    for maker in (beginner(), splicer("token", 5), splicer("copy", 5)):
         one, four, many = (
             [g.to_dict() for g in maker.generate_many(wanted, batch_size=size, progress=False)]
             for size in (1, 4, 32)
@@ -79,5 +74,5 @@ def test_a_batch_of_1_and_of_4_and_of_32_give_the_same_generations() -> None:
 
 def test_the_world_has_what_the_tests_need() -> None:
     data = prepared()
-    assert len(data.store) == 200
+    assert len(data.store) == 250
     assert len(data.vocabulary.generate) > 2

@@ -1,0 +1,247 @@
+"""Tables a second: the batched beam, the same beam unbatched, and BART of the same size, in one run.
+
+    python benchmarks/generation.py prepared/e2e [--run runs/e2e] [--tables 547] [--slow-tables 8]
+
+All three use beam 5 on E2E's dev tables. The batched beam runs with batches of 32. The unbatched one is the
+plain evaluation of the same equations in `unbatched_policy.py`, one canvas at a time. BART is
+`transformers`' own with the same width and layers, `generate(num_beams=5)`, batches of 32, and as many
+tokens as the references have; its weights are random, which changes nothing about the time of a token.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from transformers import BartConfig, BartForConditionalGeneration
+
+from textsplice.corpus import Table
+from textsplice.files import atomic_write_text
+from textsplice.oracle.splice import Splice
+from textsplice.policy import Case, FullPolicy, PolicyConfig, new_policy
+from textsplice.policy.transformer import NEIGHBOR
+from textsplice.prepare.folder import Prepared
+from textsplice.splicer import Splicer
+from textsplice.text import linearize
+from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID, PAD_ID
+from unbatched_policy import UnbatchedFull
+
+BEAM, BATCH, MAX_SPLICES = 5, 32, 16
+
+
+class Token(NamedTuple):
+    """A token of a canvas: its word, its source, its place there, the step that laid it."""
+
+    word: int
+    source: int
+    position: int
+    step: int
+
+
+class Live(NamedTuple):
+    """A hypothesis."""
+
+    total: float
+    canvas: list[Token]
+
+
+def unbatched_search(slow: UnbatchedFull, case: Case) -> int:
+    """The same beam for one table, one canvas at a time; how many canvases it looked at."""
+    neighbors = [slow.encode(text.tolist(), [NEIGHBOR] * len(text)) for text in case.neighbors]
+    live = [Live(0.0, [])]
+    finished = looked_at = 0
+    for step in range(MAX_SPLICES):
+        grown: list[Live] = []
+        for hypothesis in live:
+            words = [token.word for token in hypothesis.canvas]
+            grown += extensions(slow, case, neighbors, hypothesis, step)
+            looked_at += 1
+            finished += bool(words) and words[-1] == END_ID and MASK_ID not in words
+        live = sorted(grown, key=lambda grown: -grown.total)[:BEAM]
+        if finished >= BEAM:
+            break
+    return looked_at
+
+
+def extensions(
+    slow: UnbatchedFull, case: Case, neighbors: list[Tensor], hypothesis: Live, step: int
+) -> list[Live]:
+    """The canvases after the best first decisions and, after each, the best second ones."""
+    total, canvas = hypothesis
+    copied = {token.position for token in canvas if token.source == 0}
+    table = slow.encode(case.table.tolist(), [int(i in copied) for i in range(len(case.table))])
+    ages = [min(step - token.step, slow.config.max_age) for token in canvas]
+    states = slow.decode([token.word for token in canvas], ages, table)
+    scores, stop = slow.first_scores(states, case, table, neighbors)
+    normal = torch.cat([*(s.flatten() for s in scores), stop[None]]).logsumexp(0)
+    firsts = [
+        (float(value - normal), source, place // s.shape[1], place % s.shape[1])
+        for source, s in enumerate(scores)
+        for value, place in best(s)
+    ]
+    grown: list[Live] = []
+    for first, source, start, begin in sorted(firsts, reverse=True)[:BEAM]:
+        is_word = source == 1 + len(neighbors)
+        splice = Splice(start, start, source + slow.words[begin] if is_word else source, 0, 1)
+        splice = splice if is_word else splice._replace(begin=begin, end=begin + 1)
+        pairs = slow.second_scores(states, case, table, neighbors, splice)
+        for value, place in best(pairs.flatten().log_softmax(0)):
+            stop_at, size = place // pairs.shape[1], place % pairs.shape[1] + 1
+            source_words = [slow.words[begin]] if is_word else [case.table, *case.neighbors][source]
+            laid = [
+                Token(int(source_words[p]), splice.neighbor, p, step)
+                for p in range(splice.begin, splice.begin + size)
+            ]
+            grown.append(Live(total + first + value, [*canvas[:start], *laid, *canvas[stop_at:]]))
+    return grown
+
+
+def best(scores: Tensor) -> list[tuple[float, int]]:
+    """The top of all scores, and their places in the flattened tensor."""
+    values, places = torch.topk(scores.flatten(), min(BEAM, scores.numel()))
+    return [(v, p) for v, p in zip(values.tolist(), places.tolist(), strict=True) if v > -np.inf]
+
+
+def bart_of(config: PolicyConfig) -> BartForConditionalGeneration:
+    """BART with the policy's width, layers and vocabulary."""
+    torch.manual_seed(0)
+    shape = BartConfig(
+        vocab_size=config.embedded,
+        max_position_embeddings=512,
+        d_model=config.d_model,
+        encoder_layers=config.encoder_layers,
+        decoder_layers=config.decoder_layers,
+        encoder_attention_heads=config.heads,
+        decoder_attention_heads=config.heads,
+        encoder_ffn_dim=config.ffn,
+        decoder_ffn_dim=config.ffn,
+        pad_token_id=PAD_ID,
+        bos_token_id=BEGIN_ID,
+        eos_token_id=END_ID,
+        decoder_start_token_id=BEGIN_ID,
+    )
+    return BartForConditionalGeneration(shape).eval()
+
+
+def bart_generate(bart: BartForConditionalGeneration, rows: Sequence[Sequence[int]], length: int) -> None:
+    """Texts of `length` tokens for all tables, by batches; random weights would end anywhere."""
+    for first in range(0, len(rows), BATCH):
+        batch = rows[first : first + BATCH]
+        width = max(map(len, batch))
+        ids = torch.tensor([[*row, *[PAD_ID] * (width - len(row))] for row in batch])
+        bart.generate(
+            input_ids=ids,
+            attention_mask=(ids != PAD_ID).long(),
+            num_beams=BEAM,
+            min_new_tokens=length,
+            max_new_tokens=length,
+        )
+
+
+def timed(work: Callable[[], object]) -> float:
+    """Seconds."""
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("prepared", type=Path)
+    parser.add_argument("--run", type=Path, help="A trained run; else random weights of the default size.")
+    parser.add_argument("--tables", type=int, default=547)
+    parser.add_argument("--slow-tables", type=int, default=8)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "generation.json")
+    arguments = parser.parse_args()
+    torch.set_num_threads(arguments.threads)
+
+    data = Prepared.open(arguments.prepared)
+    dev = data.split("dev")
+    tables: list[Table] = dev.tables[: arguments.tables]
+    splicer = _splicer(data, arguments.run)
+    policy = splicer.policy
+    assert isinstance(policy, FullPolicy)
+
+    statuses: list[str] = []
+    batched = timed(
+        lambda: statuses.extend(
+            g.status for g in splicer.generate_many(tables, beam=BEAM, batch_size=BATCH, progress=False)
+        )
+    )
+    slow = UnbatchedFull(policy)
+    cases = [_case(splicer, table) for table in tables[: arguments.slow_tables]]
+    canvases: list[int] = []
+    with torch.no_grad():
+        unbatched = timed(lambda: canvases.extend(unbatched_search(slow, case) for case in cases))
+    tokens = [data.vocabulary.embed(np.asarray(dev.table_tokens[i])).tolist() for i in range(len(tables))]
+    length = round(float(dev.targets.lengths.mean()))
+    bart = timed(lambda: bart_generate(bart_of(policy.config), tokens, length))
+
+    result = {
+        "tables": len(tables),
+        "beam": BEAM,
+        "batch": BATCH,
+        "threads": arguments.threads,
+        "machine": platform.machine(),
+        "policy": "trained" if arguments.run else "random weights",
+        "d_model": policy.config.d_model,
+        "layers": [policy.config.encoder_layers, policy.config.decoder_layers],
+        "statuses": {status: statuses.count(status) for status in sorted(set(statuses))},
+        "tables_per_second": {
+            "textsplice": round(len(tables) / batched, 2),
+            "unbatched": round(len(cases) / unbatched, 3),
+            "bart": round(len(tables) / bart, 2),
+        },
+        "unbatched_tables": len(cases),
+        "unbatched_canvases_a_table": round(sum(canvases) / len(cases), 1),
+        "bart_tokens_a_text": length,
+        "times_unbatched": round(len(tables) / batched / (len(cases) / unbatched), 1),
+        "times_bart": round(bart / batched, 2),
+    }
+    atomic_write_text(arguments.out, json.dumps(result, indent=1) + "\n")
+    print(json.dumps(result, indent=1))
+
+
+def _splicer(data: Prepared, run: Path | None) -> Splicer:
+    if run is not None:
+        return Splicer.load(run)
+    sizes = data.config.policy
+    config = PolicyConfig.for_vocabulary(
+        "full",
+        data.vocabulary,
+        d_model=sizes.d_model,
+        encoder_layers=sizes.encoder_layers,
+        decoder_layers=sizes.decoder_layers,
+        heads=sizes.heads,
+        ffn=sizes.ffn,
+    )
+    return Splicer(
+        store=data.store,
+        vocabulary=data.vocabulary,
+        config=data.config,
+        policy=new_policy(config, seed=0).eval(),
+        run="benchmark",
+    )
+
+
+def _case(splicer: Splicer, table: Table) -> Case:
+    linearized = linearize(table, splicer.store.tokenizer)
+    rows = splicer.store.search(table, splicer.config.neighbors.k).rows
+    return Case(
+        np.array(splicer.vocabulary.encode(linearized.tokens), dtype=np.int32),
+        np.array(linearized.segment_numbers(), dtype=np.int32),
+        [splicer.store.tokens[row] for row in rows],
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from textsplice import Table
+from textsplice.oracle.splice import Origin, Splice
+from textsplice.search.choose import choose, consensus, slot_slips
+from textsplice.search.generation import OfferedNeighbor, Sources
+from textsplice.search.problem import Candidate
+from textsplice.search.rules import Draft
+from textsplice.text.linearize import linearize
+from textsplice.text.tokens import BEGIN, END
+
+TABLE = linearize(Table.of({"name": "Aromi", "area": "riverside", "friendly": "yes"}))
+NEIGHBOR = OfferedNeighbor("t", "It is good.", (BEGIN, "It", "is", "good", ".", END))
+SOURCES = Sources(TABLE, (NEIGHBOR,), {})
+WORDS = ("", "", BEGIN, END, "", "It", "is", "good", ".", "Aromi", "riverside")
+LAY = Splice(0, 0, 1, 0, 6)
+
+
+def candidate(score: float, *ids: int, splices: tuple[Splice, ...] = (LAY,)) -> Candidate:
+    return Candidate(splices, ids, score)
+
+
+def test_consensus_prefers_the_text_that_the_others_resemble() -> None:
+    odd = candidate(-0.1, 20, 21, 22, 23, 24)
+    alike = [candidate(-0.2, 5, 6, 7, 8), candidate(-0.3, 5, 6, 7, 8, 9), candidate(-0.3, 4, 6, 7, 8)]
+    ranked = choose([odd, *alike], SOURCES, WORDS, by="consensus")
+    assert ranked[0] == alike[0]
+    assert choose([odd, *alike], SOURCES, WORDS)[0] == odd
+
+
+def test_texts_alike_have_the_same_consensus() -> None:
+    merits = consensus([candidate(-0.2, 5, 6), candidate(-0.2, 5, 6)])
+    assert merits == [1.0, 1.0]
+
+
+def test_slips_are_missing_and_repeated_values_but_not_yes_and_no() -> None:
+    here = [Origin(0, 1, 0), Origin(0, 1, 1)]
+    assert slot_slips(Draft(["Aromi", "Aromi"], here, SOURCES, ())) == 2
+    assert slot_slips(Draft(["Aromi", "riverside"], [Origin(0, 1, 0), Origin(1, 1, 0)], SOURCES, ())) == 0
+
+
+def test_with_slots_first_a_text_that_says_more_values_wins() -> None:
+    says = candidate(-0.9, 9, 6, 7, 8, splices=(LAY, Splice(1, 2, 0, 1, 2)))
+    silent = candidate(-0.1, 5, 6, 7, 8)
+    assert choose([silent, says], SOURCES, WORDS, slots_first=True)[0] == says
+    assert choose([silent, says], SOURCES, WORDS)[0] == silent

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import pytest
+
+from search_world import beginner, prepared, splicer, tables
+from textsplice.errors import InputError
+from textsplice.oracle.splice import Origin
+from textsplice.search.generation import Generation
+from textsplice.search.rules import (
+    ApprovedNeighbors,
+    CopyOnly,
+    Draft,
+    ForbidWords,
+    KeepSentences,
+    MaxSentences,
+    MinSentences,
+    NeighborsWhere,
+    RequireFields,
+    Rule,
+    rules_from_dicts,
+)
+from textsplice.search.sentences import count_sentences, latest_stop, sentence_spans
+from textsplice.splicer import Splicer
+from textsplice.text.tokens import BEGIN, END
+
+TWO = (BEGIN, "A", "b", ".", "C", "d", "!", "?", END)
+
+
+def test_sentences_are_counted_by_their_marks() -> None:
+    assert sentence_spans(TWO) == [(1, 4), (4, 8)]
+    assert count_sentences(("No", "mark")) == 1
+    assert count_sentences((".", ".")) == 0
+
+
+def test_a_splice_may_replace_part_of_a_sentence_but_not_all_of_it() -> None:
+    allowed = KeepSentences().splices(TWO, 1, ("x",))
+    assert allowed is not None
+    assert allowed[:, 0].tolist() == [True, True, True, *[False] * 6]
+    assert latest_stop(TWO, 2) == 7
+
+
+def test_words_after_the_last_mark_are_no_sentence_until_end_is_laid() -> None:
+    assert latest_stop((BEGIN, "A", "b"), 1) == 3
+    assert latest_stop((BEGIN, "A", "b", END), 1) == 2
+
+
+def test_no_splice_goes_below_the_least_number_of_sentences_or_above_the_most() -> None:
+    low = MinSentences(3).splices((BEGIN, "a", ".", "b", ".", "c", ".", END), 1, ("x", "."))
+    assert low is not None
+    assert low.tolist()[:3] == [[True, True], [True, True], [False, True]]
+    high = MaxSentences(1).splices((BEGIN, "a", ".", END), 1, ("x", "."))
+    assert high is not None
+    assert high.tolist()[:3] == [[True, False], [True, False], [True, True]]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        ApprovedNeighbors(["b", "a"]),
+        KeepSentences(),
+        CopyOnly(),
+        RequireFields(["name"]),
+        ForbidWords(["cheap", "of about"]),
+        MinSentences(3),
+        MaxSentences(2),
+    ],
+)
+def test_a_rule_is_read_back_from_its_json(rule: Rule) -> None:
+    assert rules_from_dicts([rule.to_dict()], "file") == (rule,)
+
+
+def test_an_unknown_rule_is_an_error() -> None:
+    with pytest.raises(InputError) as caught:
+        rules_from_dicts([{"rule": "be-nice"}], "file:1")
+    assert str(caught.value) == "file:1: {'rule': 'be-nice'} is not a rule this version knows."
+
+
+def test_only_approved_neighbors_are_offered() -> None:
+    ids = prepared().store.ids[:3]
+    generation = splicer("full", 3).generate(tables()[0], rules=[ApprovedNeighbors(ids)])
+    assert {neighbor.id for neighbor in generation.sources.neighbors} <= set(ids)
+    assert generation.sources.neighbors
+
+
+def test_a_predicate_chooses_the_neighbors() -> None:
+    long = NeighborsWhere("long", lambda neighbor: len(neighbor.tokens) > 25)
+    generation = Splicer.untrained(prepared()).generate(tables()[0], rules=[long])
+    assert generation.sources.neighbors
+    assert all(len(neighbor.tokens) > 25 for neighbor in generation.sources.neighbors)
+    assert generation.rules == ({"rule": "neighbors-where", "label": "long"},)
+
+
+def test_required_fields_are_laid_before_the_text_may_end() -> None:
+    rule = RequireFields(["name", "start"])
+    maker = beginner()
+    free = [g for g in maker.generate_many(tables()) if g.text]
+    bound = [g for g in maker.generate_many(tables(), rules=[rule]) if g.text]
+    assert any(rule.violation(draft_of(generation)) for generation in free)
+    assert len(bound) >= 5
+    assert not any(rule.violation(draft_of(generation)) for generation in bound)
+
+
+def draft_of(generation: Generation) -> Draft:
+    origins = [Origin(*place[:3]) for place in generation.provenance]
+    return Draft(generation.tokens, origins, generation.sources, generation.splices)
+
+
+def test_a_required_field_that_the_table_lacks_is_a_reason_to_abstain() -> None:
+    generation = Splicer.untrained(prepared()).generate(tables()[0], rules=[RequireFields(["summit"])])
+    assert (generation.status, generation.text) == ("abstained", "")
+    assert generation.reason == "the required field 'summit' has no value in the table"
+
+
+def test_a_forbidden_phrase_is_found_across_splices_and_cases() -> None:
+    rule = ForbidWords(["Of About"])
+    plain = Splicer.untrained(prepared())
+    before = [g.text for g in plain.generate_many(tables())]
+    after = [g.text for g in plain.generate_many(tables(), rules=[rule])]
+    assert any("of about" in text for text in before)
+    assert not any("of about" in text for text in after)
+
+
+def test_rules_that_admit_no_neighbor_are_a_reason_to_abstain() -> None:
+    generation = Splicer.untrained(prepared()).generate(tables()[0], rules=[ApprovedNeighbors(["?"])])
+    assert generation.reason == "no text of the store may be spliced from"

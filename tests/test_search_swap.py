@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from search_world import prepared, tables
+from textsplice import Table
+from textsplice.oracle.splice import Splice
+from textsplice.search.generation import OfferedNeighbor, Sources
+from textsplice.search.swap import NOT_OFFERED, NOT_USABLE, SwapTask, swap, swap_values
+from textsplice.splicer import Splicer
+from textsplice.text.linearize import linearize
+from textsplice.text.tokens import BEGIN, END, MASK
+
+TABLE = linearize(Table.of({"name": "Green Man Inn", "area": "city centre"}))
+OWN = Table.of({"name": "Aromi", "area": "riverside", "food": "Thai"})
+NEAR = OfferedNeighbor(
+    "n", "In the riverside area is Aromi.", (BEGIN, "In", "the", MASK, "area", "is", MASK, ".", END)
+)
+
+
+def test_each_value_is_replaced_by_this_tables_whatever_its_length() -> None:
+    splices = swap_values(Sources(TABLE, (NEAR,), {}), 1, linearize(OWN), "words")
+    assert splices == [Splice(0, 0, 1, 0, 9), Splice(3, 4, 0, 5, 7), Splice(7, 8, 0, 1, 4)]
+
+
+def test_a_neighbor_that_shows_a_field_this_table_lacks_is_passed_over() -> None:
+    thai = OfferedNeighbor("t", "Aromi is Thai.", (BEGIN, MASK, "is", MASK, ".", END))
+    sources, outcome = swap(SwapTask(TABLE, (), "words"), [(thai, OWN), (NEAR, OWN)], window=2)
+    assert [neighbor.id for neighbor in sources.neighbors] == ["n"]
+    assert len(outcome.ranked()) == 1
+    assert swap(SwapTask(TABLE, (), "words"), [(thai, OWN)], window=2)[1].obstacle == NOT_USABLE
+
+
+def test_without_neighbors_there_is_a_reason() -> None:
+    assert swap(SwapTask(TABLE, (), "words"), [], window=2)[1].obstacle == NOT_OFFERED
+
+
+def test_a_strangers_corpus_has_text_without_training() -> None:
+    generations = list(Splicer.untrained(prepared()).generate_many(tables()))
+    said = [generation for generation in generations if generation.status == "ok"]
+    assert (len(said), len(generations)) == (30, 33)
+    for generation in said:
+        assert generation.table["name"][0] in generation.text
+    assert {g.reason for g in generations if g.status == "abstained"} == {NOT_USABLE}
+
+
+@pytest.mark.slow
+@pytest.mark.data
+def test_swap_scores_about_55_bleu_on_the_dev_tables_of_e2e(e2e_folder: Path, tmp_path: Path) -> None:
+    import sacrebleu
+
+    from textsplice.config import Config
+    from textsplice.prepare.build import prepare
+
+    config = Config().with_values(
+        [f"corpus.source='e2e:{e2e_folder}'", "corpus.splits=['train','dev']", "neighbors.fold=['auto']"]
+    )
+    data = prepare(config, folder=tmp_path, quiet=True)
+    dev = data.split("dev")
+    texts = [g.text for g in Splicer.untrained(data).generate_many(dev.tables)]
+    references: list[list[str]] = [[] for _ in dev.tables]
+    for row, table in enumerate(dev.table_of.tolist()):
+        references[table].append(dev.texts[row])
+    most = max(map(len, references))
+    columns = [[r[i] if i < len(r) else None for r in references] for i in range(most)]
+    assert len(texts) == 547
+    assert sacrebleu.corpus_bleu(texts, columns).score > 54

@@ -1,0 +1,256 @@
+"""`Splicer` and the commands around it: whole path, bad input, and going on after an interruption."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer import Typer
+from typer.testing import CliRunner
+
+from search_world import prepared, splicer, tables
+from textsplice.cli import explain, generate, verify
+from textsplice.config import Config, to_toml
+from textsplice.errors import InputError, StorageError, TextspliceError
+from textsplice.neighbors.store import Store
+from textsplice.policy import save_policy
+from textsplice.ragged import Ragged
+from textsplice.search.rules import CopyOnly
+from textsplice.search.verify import find_lie
+from textsplice.splicer import Splicer
+
+
+@pytest.fixture(scope="module")
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run's folder with an untrained policy."""
+    folder = tmp_path_factory.mktemp("run")
+    maker = splicer("full", 3)
+    assert maker.policy is not None
+    save_policy(maker.policy, folder)
+    shutil.copytree(prepared().layout.store, folder / "store")
+    maker.vocabulary.save(folder / "vocab.json")
+    (folder / "config.toml").write_text(to_toml(maker.config), encoding="utf-8")
+    (folder / "run.json").write_text('{"id": "0123456789ab"}', encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def damaged(run_folder: Path, tmp_path: Path) -> Path:
+    """A copy of the run to be damaged."""
+    return Path(shutil.copytree(run_folder, tmp_path / "run"))
+
+
+def command(*arguments: object) -> tuple[int, str]:
+    """Runs a command as `textsplice` does; the exit code and everything it said."""
+    app = Typer()
+    for module in (generate, verify, explain):
+        module.register(app)
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if isinstance(result.exception, TextspliceError):
+        return 2, result.exception.sentence()
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.output
+
+
+@pytest.fixture
+def input_file(tmp_path: Path) -> Path:
+    path = tmp_path / "tables.jsonl"
+    rows = [{"id": f"w{i}", "table": table.to_record()} for i, table in enumerate(tables()[:6])]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_a_loaded_run_gives_what_the_policy_gave(run_folder: Path) -> None:
+    loaded = Splicer.load(run_folder).generate(tables()[1])
+    made = splicer("full", 3).generate(tables()[1])
+    assert (loaded.text, loaded.splices, loaded.run) == (made.text, made.splices, "0123456789ab")
+
+
+def test_encodings_on_disk_give_the_same_text(damaged: Path) -> None:
+    fresh = Splicer.load(damaged)
+    before = [g.splices for g in fresh.generate_many(tables()[:4])]
+    fresh.encodings.save(quiet=True)
+    again = Splicer.load(damaged)
+    assert again.encodings.saved
+    assert [g.splices for g in again.generate_many(tables()[:4])] == before
+
+
+def test_generate_writes_a_row_a_table_and_verify_finds_them_true(
+    run_folder: Path, input_file: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.jsonl"
+    assert command("generate", run_folder, input_file, "--out", out, "--copy-only")[0] == 0
+    rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert [row["id"] for row in rows] == [f"w{i}" for i in range(6)]
+    assert rows[0]["rules"] == [{"rule": "copy-only"}]
+    code, said = command("verify", out, "--run", run_folder, "--tables", input_file)
+    assert code == 0
+    assert said.startswith(f"{out}: 6 rows are what they say (")
+
+
+def test_resume_goes_on_after_half_a_row_to_the_same_file(input_file: Path, tmp_path: Path) -> None:
+    out, folder = tmp_path / "out.jsonl", prepared().folder
+    command("generate", folder, input_file, "--out", out)
+    whole = out.read_bytes()
+    out.write_bytes(whole[: len(whole) // 2])
+    code, said = command("generate", folder, input_file, "--out", out, "--resume")
+    assert code == 0
+    assert "were there already" in said
+    assert out.read_bytes() == whole
+
+
+def test_a_file_that_is_there_is_not_overwritten(input_file: Path, tmp_path: Path) -> None:
+    out, folder = tmp_path / "out.jsonl", prepared().folder
+    command("generate", folder, input_file, "--out", out)
+    said = command("generate", folder, input_file, "--out", out)
+    assert said == (2, f"{out}: the file is there already. Go on with --resume, or name another file.")
+    said = command("generate", folder, input_file, "--out", out, "--resume", "--forbid", "x")
+    assert said == (2, f"{out}:1: was made by another run or under other rules. Name another file.")
+
+
+def test_verify_exits_with_2_at_a_changed_word(input_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    command("generate", prepared().folder, input_file, "--out", out)
+    row = json.loads(out.read_text(encoding="utf-8").splitlines()[0])
+    text, row["text"] = row["text"], "Lies."
+    out.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    assert command("verify", out) == (
+        2,
+        f"{out}:1, row 'w0': its text is not what its splices make: {text!r}.",
+    )
+
+
+def test_explain_shows_the_canvases(input_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    command("generate", prepared().folder, input_file, "--out", out)
+    code, said = command("explain", out, "w1", "--as", "plain")
+    assert code == 0
+    assert "1. starts with" in said
+    assert command("explain", out, "nobody") == (2, f"{out}: there is no row 'nobody'.")
+
+
+def test_unknown_fields_and_words_are_spliced_like_others() -> None:
+    record = {"name": "Zyx Qwv", "flavour": "umami"}
+    for kind in ("full", "token", "copy"):
+        maker = splicer(kind, 1)
+        generation = maker.generate(record)
+        assert find_lie(generation, maker.proof) is None
+
+
+def empty_splicer() -> Splicer:
+    """No texts to splice from at all."""
+    maker = splicer("full", 3)
+    maker.store = Store.build(
+        ids=[],
+        texts=[],
+        tokens=Ragged.from_rows([]),
+        table_of=np.zeros(0, dtype=np.int32),
+        tables=[],
+        offered=np.zeros(0, dtype=np.bool_),
+        typicality=np.zeros(0),
+        tokenizer="words",
+        fold=frozenset(),
+    )
+    return Splicer(
+        store=maker.store,
+        vocabulary=maker.vocabulary,
+        config=maker.config,
+        policy=maker.policy,
+        run="empty",
+    )
+
+
+def test_an_empty_store_leaves_the_table_and_the_vocabulary() -> None:
+    maker = empty_splicer()
+    generation = maker.generate(tables()[0])
+    assert generation.sources.neighbors == ()
+    assert find_lie(generation, maker.proof) is None
+    maker.policy = None
+    swapped = maker.generate(tables()[0])
+    assert (swapped.status, swapped.reason) == ("abstained", "no text of the store may be spliced from")
+
+
+def test_no_neighbors_and_no_words_of_its_own_leave_only_values() -> None:
+    maker = empty_splicer()
+    generation = maker.generate(tables()[0], rules=[CopyOnly()])
+    assert find_lie(generation, maker.proof) is None
+    assert {place.source for place in generation.provenance} <= {0}
+
+
+def test_a_beam_of_0_is_refused() -> None:
+    with pytest.raises(InputError) as caught:
+        splicer().generate(tables()[0], beam=0)
+    assert str(caught.value) == "beam is 0: nothing could be found. Use 1 or more."
+
+
+def test_a_table_without_fields_is_refused() -> None:
+    with pytest.raises(InputError) as caught:
+        splicer().generate({})
+    assert str(caught.value) == "a table needs at least one field."
+
+
+def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StorageError) as caught:
+        Splicer.load(tmp_path)
+    assert str(caught.value) == (
+        f"{tmp_path}: is not the folder of a run: it has no run.json. "
+        "Train one with `textsplice train CONFIG`."
+    )
+
+
+def test_a_run_of_another_version_is_refused(damaged: Path) -> None:
+    config = json.loads((damaged / "config.json").read_text(encoding="utf-8"))
+    (damaged / "config.json").write_text(json.dumps({**config, "format_version": 9}), encoding="utf-8")
+    with pytest.raises(StorageError) as caught:
+        Splicer.load(damaged)
+    assert str(caught.value).startswith(
+        f"{damaged / 'config.json'}: is a policy of format 9; this version reads 1."
+    )
+
+
+def test_truncated_weights_are_refused(damaged: Path) -> None:
+    weights = damaged / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-100])
+    with pytest.raises(StorageError) as caught:
+        Splicer.load(damaged)
+    assert str(caught.value).startswith(f"{weights}: is no sound safetensors file")
+
+
+def test_a_pickle_is_never_read(damaged: Path) -> None:
+    (damaged / "model.safetensors").unlink()
+    (damaged / "pytorch_model.bin").write_bytes(b"\x80\x04.")
+    with pytest.raises(StorageError) as caught:
+        Splicer.load(damaged)
+    assert str(caught.value) == (
+        f"{damaged / 'model.safetensors'}: is missing; pytorch_model.bin is a pickle, which is never read. "
+        "Weights are only read from safetensors, because a pickle can run any program."
+    )
+
+
+def test_a_batch_that_is_out_of_memory_is_halved_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    from textsplice.search import beam
+
+    real = beam.search_splices
+
+    def small_machine(policy, problems, *rest):
+        if len(problems) > 2:
+            raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes")
+        return real(policy, problems, *rest)
+
+    wanted = [g.splices for g in splicer("full", 3).generate_many(tables()[:5])]
+    monkeypatch.setattr(beam, "search_splices", small_machine)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = [g.splices for g in splicer("full", 3).generate_many(tables()[:5], batch_size=5)]
+    assert found == wanted
+    assert str(caught[0].message) == "out of memory with 5 tables at once; going on with 2."
+
+
+def test_settings_default_to_those_of_the_run() -> None:
+    assert Config().search.beam == 5
+    assert len(splicer("full", 3, "search.beam=1").generate(tables()[0]).alternatives) == 0
