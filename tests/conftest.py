@@ -21,9 +21,7 @@ def corpora_folder() -> Path | None:
 def real_corpus(name: str) -> Path:
     folder = corpora_folder()
     if folder is None or not (folder / name).is_dir():
-        pytest.skip(
-            f"the real corpus {name!r} is neither in $TEXTSPLICE_DATA nor in ../shared/data"
-        )
+        pytest.skip(f"the real corpus {name!r} is neither in $TEXTSPLICE_DATA nor in ../shared/data")
     return folder / name
 
 

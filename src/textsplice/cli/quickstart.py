@@ -111,12 +111,10 @@ def _evaluate(outputs: Path, scores: Path | None) -> Evaluation:
 
     from textsplice.evaluate.outputs import match, read_items, read_outputs
     from textsplice.evaluate.report import evaluate
-    from textsplice.evaluate.score import metric_named
     from textsplice.files import atomic_write_text
 
     matched = match(read_outputs(outputs), read_items("bundled", "dev"))
-    metrics = [metric_named("BLEU"), metric_named("NIST")]
-    result = evaluate(matched, metrics, name=str(outputs), data="bundled/dev", lexicon="bundled")
+    result = evaluate(matched, ["BLEU", "NIST"], name=str(outputs), data="bundled/dev", lexicon="bundled")
     if scores is not None:
         data = {"systems": [result.to_dict()], "comparisons": []}
         atomic_write_text(scores, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
