@@ -2,7 +2,7 @@
 
 For each value, phrases of up to five words are ranked by how many texts of tables with that value they
 explain that no chosen phrase explains yet, as long as they are rarely said of tables without it. What comes
-out is a proposal to be read, not a truth: fields that go together in the data can't be told apart by counting.
+out is a proposal to be read, not a truth: counting can't tell fields apart that go together in the data.
 """
 
 from __future__ import annotations

@@ -14,14 +14,17 @@ if TYPE_CHECKING:
     from textsplice.evaluate.significance import Comparison
 
 
-def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table; all columns but the first are aligned right."""
-    lines = [
-        f"| {' | '.join(header)} |",
-        f"|---|{'---:|' * (len(header) - 1)}",
-        *(f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in rows),
-    ]
+def markdown(header: Sequence[str], rows: Sequence[Sequence[str]], *, texts: Sequence[str] = ()) -> str:
+    """A Markdown table; numbers are aligned right, the first column and those named in `texts` left."""
+    rules = ["---" if n == 0 or name in texts else "---:" for n, name in enumerate(header)]
+    cells = [[_cell(cell) for cell in row] for row in (header, *rows)]
+    lines = [f"| {' | '.join(row)} |" for row in cells]
+    lines.insert(1, f"|{'|'.join(rules)}|")
     return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "&#124;").replace("\n", "<br>")
 
 
 def evaluation_grid(evaluations: Sequence[Evaluation]) -> Grid:
@@ -44,7 +47,8 @@ def slot_grid(name: str, slots: SlotSummary) -> Grid:
     grid = Grid(
         title=f"Slots of {name}",
         caption=f"{slots.error_rate:.2%} of {slots.slots:,} slots have an error"
-        f" ({slots.missing_or_wrong_rate:.2%} missing or wrong); {slots.texts_with_errors:,} of {slots.texts:,} texts",
+        f" ({slots.missing_or_wrong_rate:.2%} missing or wrong);"
+        f" {slots.texts_with_errors:,} of {slots.texts:,} texts",
     )
     grid.add_column("field")
     statuses = ("ok", *ERRORS)

@@ -1,0 +1,156 @@
+"""Leaks: references whose delexicalised form stands in the training set, so that copying scores well."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from textsplice.corpus import read_corpus
+from textsplice.errors import CorpusError
+from textsplice.evaluate.tables import markdown
+from textsplice.text import Tokenizer, linearize, tokenize
+from textsplice.text.delexicalize import delexicalize
+
+WORST = 10
+CLEANING = 'corpus.decontaminate = ["test"]'
+
+
+@dataclass(frozen=True, slots=True)
+class LeakedShape:
+    """A form that stands in both, how often, and a text of each."""
+
+    shape: str
+    in_split: int
+    in_train: int
+    text: str
+    train_text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """How much of a split's references stands delexicalised in train."""
+
+    split: str
+    references: int
+    leaked: int
+    share: float
+    word_for_word: int
+    train_rows_concerned: int
+    worst: tuple[LeakedShape, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shaped:
+    """The texts of a split and their delexicalised forms."""
+
+    texts: Sequence[str]
+    shapes: Sequence[str]
+
+
+def find_leak(split: str, asked: Shaped, train: Shaped, *, worst: int = WORST) -> Leak:
+    """Compares a split with train, form by form."""
+    in_train = Counter(train.shapes)
+    in_split = Counter(shape for shape in asked.shapes if shape in in_train)
+    example = _first_text(asked, in_split)
+    train_example = _first_text(train, in_split)
+    known_texts = set(train.texts)
+    ranked = sorted(in_split, key=lambda shape: (-in_split[shape], -in_train[shape], shape))
+    return Leak(
+        split=split,
+        references=len(asked.shapes),
+        leaked=in_split.total(),
+        share=in_split.total() / max(1, len(asked.shapes)),
+        word_for_word=sum(text in known_texts for text in asked.texts),
+        train_rows_concerned=sum(in_train[shape] for shape in in_split),
+        worst=tuple(
+            LeakedShape(shape, in_split[shape], in_train[shape], example[shape], train_example[shape])
+            for shape in ranked[:worst]
+        ),
+    )
+
+
+def shaped_corpus(
+    source: str, split: str, *, tokenizer: Tokenizer = "words", text_column: str | None = None
+) -> Shaped:
+    """Reads and delexicalises a split of a corpus."""
+    texts: list[str] = []
+    shapes: list[str] = []
+    for example in read_corpus(source, split, text_column=text_column):
+        if example.text is not None:
+            texts.append(example.text)
+            table = linearize(example.table, tokenizer)
+            shapes.append(delexicalize(tokenize(example.text, tokenizer), table))
+    return Shaped(texts, shapes)
+
+
+def leaks(source: str, *, text_column: str | None = None, worst: int = WORST) -> list[Leak]:
+    """The leaks of dev and test of a prepared folder or of a corpus."""
+    if (Path(source) / "manifest.json").is_file():
+        from textsplice.arrow import column_texts, read_columns
+        from textsplice.prepare.folder import Prepared
+        from textsplice.prepare.stages import shapes
+
+        prepared = Prepared.open(source)
+        layout = prepared.layout
+        shaped = {
+            split: Shaped(
+                column_texts(read_columns(layout.texts(split), ["text"])["text"]), shapes(layout, split)
+            )
+            for split in prepared.splits
+        }
+    else:
+        if Path(source).is_file():
+            raise CorpusError(
+                "one file has no splits to compare.",
+                where=source,
+                remedy="Prepare it first: `textsplice prepare` cuts it into splits.",
+            )
+        shaped = {
+            split: shaped_corpus(source, split, text_column=text_column) for split in ("train", "dev", "test")
+        }
+    train = shaped.pop("train")
+    return [find_leak(split, asked, train, worst=worst) for split, asked in shaped.items()]
+
+
+def leaks_as_data(source: str, found: Sequence[Leak]) -> dict[str, object]:
+    """Plain data."""
+    return {"source": source, "splits": [asdict(leak) for leak in found]}
+
+
+def leaks_as_markdown(source: str, found: Sequence[Leak]) -> str:
+    """A page: shares, the worst forms, and what to do."""
+    parts = [
+        f"# Leaks into {source}\n",
+        markdown(
+            ["split", "references", "stand delexicalised in train", "share", "word for word", "train rows"],
+            [
+                [
+                    leak.split,
+                    f"{leak.references:,}",
+                    f"{leak.leaked:,}",
+                    f"{leak.share:.1%}",
+                    f"{leak.word_for_word:,}",
+                    f"{leak.train_rows_concerned:,}",
+                ]
+                for leak in found
+            ],
+        ),
+        f"`{CLEANING}` makes `prepare` leave out the training rows that the test references repeat.\n",
+    ]
+    for leak in found:
+        if leak.worst:
+            parts.append(f"## Most frequent in {leak.split}\n")
+            rows = [[w.shape, f"{w.in_split:,}", f"{w.in_train:,}", w.text] for w in leak.worst]
+            header = ["form", f"in {leak.split}", "in train", "for instance"]
+            parts.append(markdown(header, rows, texts=header[-1:]))
+    return "\n".join(parts)
+
+
+def _first_text(shaped: Shaped, wanted: Counter[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for shape, text in zip(shaped.shapes, shaped.texts, strict=True):
+        if shape in wanted:
+            found.setdefault(shape, text)
+    return found

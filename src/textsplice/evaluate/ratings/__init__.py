@@ -1,0 +1,1 @@
+"""Ratings by people: blinded sheets out, means, analysis of variance and intervals in."""

@@ -1,0 +1,125 @@
+"""Filled sheets back in: who rated what how, and who did not finish."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, cast
+
+from textsplice.corpus.missing import missing_file
+from textsplice.errors import InputError
+from textsplice.evaluate.ratings.sheets import CRITERIA, HIGHEST, LOWEST
+
+
+class Rating(NamedTuple):
+    """One mark."""
+
+    rater: int
+    example: int
+    system: str
+    criterion: str
+    mark: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ratings:
+    """All marks of the raters who finished, and why the others are left out."""
+
+    marks: tuple[Rating, ...]
+    raters: tuple[int, ...]
+    excluded: dict[int, str]
+
+    @property
+    def systems(self) -> list[str]:
+        """The systems, by name."""
+        return sorted({mark.system for mark in self.marks})
+
+
+class _Item(NamedTuple):
+    rater: int
+    example: int
+    system: str
+
+
+def read_ratings(key: Path, files: Sequence[Path]) -> Ratings:
+    """Reads filled CSV files; a rater who left a mark out is excluded whole."""
+    items = _read_key(key)
+    expected: dict[int, int] = {}
+    for item in items.values():
+        expected[item.rater] = expected.get(item.rater, 0) + 1
+    marks: dict[int, list[Rating]] = {}
+    excluded: dict[int, str] = {}
+    for path in files:
+        rater, found, blank = _read_sheet(path, items)
+        if rater in marks or rater in excluded:
+            raise InputError(f"rater {rater + 1} has two files.", where=str(path))
+        wanted = expected[rater] * len(CRITERIA)
+        if blank or len(found) < wanted:
+            excluded[rater] = f"{len(found):,} of {wanted:,} marks were given"
+        else:
+            marks[rater] = found
+    if not marks:
+        raise InputError("no rater finished: there is nothing to count.")
+    together = tuple(mark for rater in sorted(marks) for mark in marks[rater])
+    return Ratings(together, tuple(sorted(marks)), excluded)
+
+
+def _read_key(path: Path) -> dict[str, _Item]:
+    if not path.is_file():
+        raise missing_file(path, remedy="`ratings make` writes it beside the sheets.")
+    try:
+        data = cast("dict[str, object]", json.loads(path.read_text(encoding="utf-8")))
+        rows = cast("list[dict[str, object]]", data["items"])
+        return {
+            str(row["item"]): _Item(cast(int, row["rater"]), cast(int, row["example"]), str(row["system"]))
+            for row in rows
+        }
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError("is not a key that `ratings make` wrote.", where=str(path)) from error
+
+
+def _read_sheet(path: Path, items: dict[str, _Item]) -> tuple[int, list[Rating], int]:
+    """The rater, the marks, and how many are blank."""
+    if not path.is_file():
+        raise missing_file(path)
+    rows = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig")))
+    header = rows.fieldnames or []
+    for column in ("item", *CRITERIA):
+        if column not in header:
+            raise InputError(f"there is no column {column!r}.", where=f"{path}:1")
+    raters: set[int] = set()
+    seen: set[str] = set()
+    found: list[Rating] = []
+    blank = 0
+    for row in rows:
+        where = f"{path}:{rows.line_num}"
+        name = (row["item"] or "").strip()
+        if name not in items:
+            raise InputError(f"the item {name!r} is not in the key.", where=where)
+        if name in seen:
+            raise InputError(f"the item {name!r} stands twice.", where=where)
+        seen.add(name)
+        item = items[name]
+        raters.add(item.rater)
+        for criterion in CRITERIA:
+            mark = _mark(row[criterion], criterion, where)
+            if mark is None:
+                blank += 1
+            else:
+                found.append(Rating(item.rater, item.example, item.system, criterion, mark))
+    if len(raters) != 1:
+        raise InputError("a file must hold the items of one rater.", where=str(path))
+    return raters.pop(), found, blank
+
+
+def _mark(text: str | None, criterion: str, where: str) -> int | None:
+    stripped = (text or "").strip()
+    if not stripped:
+        return None
+    if stripped not in {str(mark) for mark in range(LOWEST, HIGHEST + 1)}:
+        raise InputError(f"{criterion} is {stripped!r}, not a mark from {LOWEST} to {HIGHEST}.", where=where)
+    return int(stripped)

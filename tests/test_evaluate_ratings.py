@@ -1,0 +1,167 @@
+"""Rating sheets are blinded and balanced; a known effect is found and an absent one is not."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from textsplice.corpus.table import Table
+from textsplice.errors import InputError
+from textsplice.evaluate.outputs import Output
+from textsplice.evaluate.ratings.analysis import analyses_as_markdown, analyze, tukey
+from textsplice.evaluate.ratings.reading import Rating, Ratings, read_ratings
+from textsplice.evaluate.ratings.sheets import CRITERIA, make_items, write_sheets
+
+pytest.importorskip("statsmodels")
+
+SYSTEMS = ("splicer-full", "splicer-lrt", "baseline")
+
+
+def outputs(system: str, count: int = 12) -> list[Output]:
+    return [
+        Output(str(n), Table.of({"name": f"Place <{n}>"}), f"Text {n} & {sum(map(ord, system))}", "x:1")
+        for n in range(count)
+    ]
+
+
+def sheets_in(folder: Path, *, examples: int = 10, raters: int = 3) -> Path:
+    systems = {name: outputs(name) for name in SYSTEMS}
+    write_sheets(folder, make_items(systems, examples=examples, raters=raters, seed=3), seed=3)
+    return folder
+
+
+def fill(folder: Path, *, effect: float, leave_out: int | None = None) -> list[Path]:
+    """Marks around 3, with `effect` for the first system."""
+    key = {item["item"]: item for item in json.loads((folder / "key.json").read_text())["items"]}
+    noise = random.Random(1)
+    filled: list[Path] = []
+    for number, path in enumerate(sorted(folder.glob("rater-*.csv"))):
+        rows = list(csv.DictReader(path.open(encoding="utf-8")))
+        for row in rows:
+            good = effect if key[row["item"]]["system"] == SYSTEMS[0] else 0.0
+            for criterion in CRITERIA:
+                row[criterion] = str(min(5, max(1, round(3 + good + noise.gauss(0, 0.7)))))
+        if number == leave_out:
+            rows[5]["faithfulness"] = ""
+        target = folder / f"filled-{number}.csv"
+        with target.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, rows[0].keys())
+            writer.writeheader()
+            writer.writerows(rows)
+        filled.append(target)
+    return filled
+
+
+def test_every_system_stands_equally_often_in_every_round() -> None:
+    systems = {name: outputs(name) for name in SYSTEMS}
+    for sheet in make_items(systems, examples=12, raters=3, seed=5):
+        rounds = [sheet[start : start + 12] for start in range(0, 36, 12)]
+        for shown in rounds:
+            assert set(Counter(item.system for item in shown).values()) == {4}
+            assert len({item.example for item in shown}) == 12
+        assert len({(item.example, item.system) for item in sheet}) == 36
+
+
+def test_raters_meet_an_example_in_different_orders() -> None:
+    systems = {name: outputs(name) for name in SYSTEMS}
+    sheets = make_items(systems, examples=6, raters=3, seed=5)
+    orders = {tuple(item.system for item in sheet if item.example == 0) for sheet in sheets}
+    assert len(orders) == 3
+
+
+def test_sheets_do_not_name_systems_and_escape_what_they_show(tmp_path: Path) -> None:
+    sheets_in(tmp_path)
+    for path in tmp_path.glob("rater-*"):
+        text = path.read_text(encoding="utf-8")
+        assert not any(name in text for name in SYSTEMS)
+        assert "{{" not in text
+    page = (tmp_path / "rater-01.html").read_text(encoding="utf-8")
+    assert "Place &lt;" in page
+    assert "Place <" not in page
+    assert "http" not in page
+    assert page.count("<section") == 30
+
+
+def test_a_known_effect_is_found(tmp_path: Path) -> None:
+    ratings = read_ratings(sheets_in(tmp_path) / "key.json", fill(tmp_path, effect=1.0))
+    for analysis in analyze(ratings):
+        assert analysis.effect("system").p < 0.001
+        assert max(analysis.means, key=lambda system: analysis.means[system]) == "splicer-full"
+        pairs = {frozenset((d.first, d.second)): d for d in analysis.differences}
+        assert pairs[frozenset(("splicer-full", "baseline"))].p < 0.01
+        assert pairs[frozenset(("splicer-full", "baseline"))].low > 0.3
+        unrelated = pairs[frozenset(("splicer-lrt", "baseline"))]
+        assert unrelated.low < 0 < unrelated.high
+
+
+def test_where_there_is_no_effect_one_is_seen_as_rarely_as_chance_allows() -> None:
+    noise = random.Random(1)
+    found: list[float] = []
+    for _ in range(25):
+        marks = tuple(
+            Rating(rater, example, system, criterion, min(5, max(1, round(noise.gauss(3, 0.9)))))
+            for rater in range(3)
+            for example in range(8)
+            for system in SYSTEMS
+            for criterion in CRITERIA
+        )
+        found += [analysis.effect("system").p for analysis in analyze(Ratings(marks, (0, 1, 2), {}))]
+    # Of 75 honest p-values about 4 are below 0.05 (10 or more: once in 200 times), and half below 0.5.
+    assert sum(p < 0.05 for p in found) < 10
+    assert 25 < sum(p < 0.5 for p in found) < 50
+
+
+def test_an_incomplete_rater_is_left_out_and_named(tmp_path: Path) -> None:
+    ratings = read_ratings(sheets_in(tmp_path) / "key.json", fill(tmp_path, effect=1.0, leave_out=1))
+    assert ratings.raters == (0, 2)
+    assert ratings.excluded == {1: "89 of 90 marks were given"}
+    page = analyses_as_markdown(ratings, analyze(ratings))
+    assert "Rater 2 is left out: 89 of 90 marks were given." in page
+
+
+def test_tukey_equals_scipys_for_one_way_data() -> None:
+    from scipy.stats import tukey_hsd
+
+    groups = {"a": [1, 2, 3, 2], "b": [2, 3, 4, 5], "c": [4, 5, 5, 3]}
+    means = {name: sum(given) / 4 for name, given in groups.items()}
+    within = sum((mark - means[name]) ** 2 for name, given in groups.items() for mark in given)
+    found = tukey(means, dict.fromkeys(groups, 4), within / 9, 9)
+    expected = tukey_hsd(*groups.values())
+    assert [d.p for d in found] == pytest.approx([expected.pvalue[i, j] for i, j in ((0, 1), (0, 2), (1, 2))])
+    interval = expected.confidence_interval(0.95)
+    assert found[1].low == pytest.approx(interval.low[2, 0])
+    assert found[1].high == pytest.approx(interval.high[2, 0])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("naturalness", "6"), ":2: naturalness is '6', not a mark from 1 to 5."),
+        (("item", "nobody"), ":2: the item 'nobody' is not in the key."),
+    ],
+)
+def test_bad_sheets_are_sentences(tmp_path: Path, change: tuple[str, str], message: str) -> None:
+    path = fill(sheets_in(tmp_path), effect=0.0)[0]
+    rows = list(csv.DictReader(path.open(encoding="utf-8")))
+    rows[0][change[0]] = change[1]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(rows)
+    with pytest.raises(InputError) as raised:
+        read_ratings(tmp_path / "key.json", [path])
+    assert raised.value.sentence() == f"{path}{message}"
+
+
+def test_more_examples_than_there_are_is_refused() -> None:
+    systems = {name: outputs(name) for name in SYSTEMS}
+    with pytest.raises(InputError) as raised:
+        make_items(systems, examples=13, raters=1, seed=1)
+    assert raised.value.sentence() == (
+        "only 12 tables have an output of every system, 13 are wanted. Ask for fewer with --examples."
+    )
