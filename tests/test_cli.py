@@ -126,6 +126,7 @@ def test_help_answers_at_once_and_imports_nothing_heavy() -> None:
 def test_every_command_explains_itself_with_examples(
     command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = ("data", "get", "--help") if command == "data" else (command, "--help")
+    group = {"data": ["get"], "lexicon": ["induce"], "experiment": ["leakage"]}.get(command, [])
+    arguments = (command, *group, "--help")
     assert run(*arguments, monkeypatch=monkeypatch) == 0
     assert "xamples" in capsys.readouterr().out
