@@ -20,7 +20,7 @@ from bundled.shapes import Record, read_shapes
 from bundled.world import World
 
 SEED = 20200
-TABLES = {"train": 384, "dev": 48, "test": 48}
+TABLES = {"train": 420, "dev": 54, "test": 54}
 TEXTS_A_TABLE = (4, 6)
 TRIES = 60
 

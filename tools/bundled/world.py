@@ -24,6 +24,8 @@ FIELDS = (
     "parking",
 )
 FEWEST_FIELDS, MOST_FIELDS = 4, 8
+# Whoever fills in records does so in a few ways: each table has the fields of one of so many forms.
+FORMS = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +58,18 @@ class World:
 
     def walks(self, count: int, rng: Random) -> list[Record]:
         """So many tables, no two with the same name."""
+        forms: list[list[str]] = []
+        while len(forms) < FORMS:
+            form = self._form(rng)
+            if form not in forms:
+                forms.append(form)
         walks: dict[str, Record] = {}
         while len(walks) < count:
-            walk = self._walk(rng)
+            walk = self._walk(rng, rng.choice(forms))
             walks.setdefault(str(walk["name"]), walk)
         return list(walks.values())
 
-    def _walk(self, rng: Random) -> Record:
+    def _walk(self, rng: Random, form: list[str]) -> Record:
         kind_name = rng.choice(list(self.kinds))
         kind = self.kinds[kind_name]
         region = rng.randrange(len(kind.regions))
@@ -75,7 +82,7 @@ class World:
         meters = 10 * rng.randint(effort["climb"][0] // 10, effort["climb"][1] // 10)
         if kind_name == "marsh":
             meters = max(10, 10 * round(meters / 80))
-        sights = rng.sample(kind.sights + self.everywhere["sights"], rng.choice([1, 2, 2, 3]))
+        sights = rng.sample(kind.sights + self.everywhere["sights"], rng.choice([1, 2, 2, 2, 3]))
         whole: Record = {
             "name": f"{rng.choice(kind.stems)} {rng.choice(self.suffixes[type_])}",
             "region": kind.regions[region],
@@ -90,9 +97,9 @@ class World:
             "dogs": rng.choice(["yes", "no"]),
             "parking": rng.choice(["yes", "no"]),
         }
-        return {field: whole[field] for field in self._present(rng)}
+        return {field: whole[field] for field in form}
 
-    def _present(self, rng: Random) -> list[str]:
+    def _form(self, rng: Random) -> list[str]:
         while True:
             present = [f for f in FIELDS if rng.random() < self.presence.get(f, 1.0)]
             if FEWEST_FIELDS <= len(present) <= MOST_FIELDS:
