@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from textsplice import Table
 from textsplice.oracle.splice import Origin, Splice
-from textsplice.search.choose import choose, consensus, slot_slips
+from textsplice.search.choose import best_of_each_start, choose, consensus, slot_slips, typicality
 from textsplice.search.generation import OfferedNeighbor, Sources
 from textsplice.search.problem import Candidate
 from textsplice.search.rules import Draft
 from textsplice.text.linearize import linearize
-from textsplice.text.tokens import BEGIN, END
+from textsplice.text.tokens import BEGIN, END, MASK
 
 TABLE = linearize(Table.of({"name": "Aromi", "area": "riverside", "friendly": "yes"}))
 NEIGHBOR = OfferedNeighbor("t", "It is good.", (BEGIN, "It", "is", "good", ".", END))
@@ -22,10 +22,29 @@ def candidate(score: float, *ids: int, splices: tuple[Splice, ...] = (LAY,)) -> 
 
 def test_consensus_prefers_the_text_that_the_others_resemble() -> None:
     odd = candidate(-0.1, 20, 21, 22, 23, 24)
-    alike = [candidate(-0.2, 5, 6, 7, 8), candidate(-0.3, 5, 6, 7, 8, 9), candidate(-0.3, 4, 6, 7, 8)]
+    alike = [candidate(-0.11, 5, 6, 7, 8), candidate(-0.12, 4, 6, 7, 8)]
     ranked = choose([odd, *alike], SOURCES, WORDS, by="consensus")
     assert ranked[0] == alike[0]
     assert choose([odd, *alike], SOURCES, WORDS)[0] == odd
+
+
+def test_typical_prefers_what_people_wrote_of_similar_tables() -> None:
+    odd, usual = candidate(-0.1, 7, 6, 5, 8), candidate(-0.1, 5, 6, 7, 8)
+    assert choose([odd, usual], SOURCES, WORDS, by="typical")[0] == usual
+    assert typicality([usual], SOURCES, WORDS) == [1.0]
+    assert typicality([usual], Sources(TABLE, (), {}), WORDS) == [0.0]
+
+
+def test_values_of_the_own_table_neither_help_nor_harm_typicality() -> None:
+    masked = OfferedNeighbor("t", "Blue is good.", (BEGIN, MASK, "is", "good", ".", END))
+    assert typicality([candidate(-0.1, 9, 6, 7, 8)], Sources(TABLE, (masked,), {}), WORDS) == [1.0]
+
+
+def test_no_start_neighbour_outvotes_the_others() -> None:
+    other = Splice(0, 0, 2, 0, 6)
+    crowd = [candidate(-0.1 * n, n) for n in range(1, 6)]
+    lone = candidate(-0.9, 9, splices=(other,))
+    assert best_of_each_start([*crowd, lone]) == [*crowd[:3], lone]
 
 
 def test_texts_alike_have_the_same_consensus() -> None:

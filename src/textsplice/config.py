@@ -119,7 +119,7 @@ class SearchConfig:
     beam: int = 5
     max_splices: int = 16
     marginalize: bool = True
-    choose: Literal["likelihood", "consensus"] = "likelihood"
+    choose: Literal["likelihood", "consensus", "typical"] = "likelihood"
     start_neighbors: int = 1
     slots_first: bool = False
     batch_size: int = 32

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from math import exp
 from typing import Literal
 
@@ -11,10 +11,14 @@ from textsplice.oracle.splice import provenance
 from textsplice.search.generation import Sources, inner
 from textsplice.search.problem import Candidate
 from textsplice.search.rules import Draft, contains
-from textsplice.text.masking import STOP_WORDS
+from textsplice.text.masking import STOP_WORDS, mask
+from textsplice.text.tokens import BEGIN, END
 
-Choice = Literal["likelihood", "consensus"]
+Choice = Literal["likelihood", "consensus", "typical"]
 ORDER = 4  # longest n-gram that the similarity compares
+Grams = list[Counter[tuple[Hashable, ...]]]
+SHARPNESS = 10.0  # how much more a likelier candidate counts in the consensus
+TYPICALITY = 4.0  # how much the neighbours count beside the other candidates
 
 
 def choose(
@@ -28,25 +32,60 @@ def choose(
     """The candidates, best first.
 
     `likelihood` ranks by the mean log-probability, `consensus` by the mean similarity to the other
-    candidates (minimum Bayes risk). With `slots_first` fewer slips with the table's values come before both.
+    candidates (minimum Bayes risk), `typical` by that and by the similarity to what people wrote of similar
+    tables. With `slots_first` fewer slips with the table's values come before all of them.
     """
-    merit = consensus(candidates) if by == "consensus" else [c.score for c in candidates]
+    if by == "likelihood":
+        merit = [candidate.score for candidate in candidates]
+    else:
+        candidates = best_of_each_start(candidates)
+        merit = consensus(candidates)
+    if by == "typical":
+        typical = typicality(candidates, sources, words)
+        merit = [one + TYPICALITY * other for one, other in zip(merit, typical, strict=True)]
     slips = [slot_slips(_draft(c, sources, words)) if slots_first else 0 for c in candidates]
     order = sorted(range(len(candidates)), key=lambda i: (slips[i], -merit[i], i))
     return [candidates[i] for i in order]
 
 
+def best_of_each_start(candidates: Sequence[Candidate], most: int = 3) -> list[Candidate]:
+    """The likeliest few that begin from each source: more of one would only outvote the others."""
+    kept: Counter[int] = Counter()
+    pool: list[Candidate] = []
+    for candidate in sorted(candidates, key=lambda c: -c.score):
+        start = candidate.splices[0].neighbor
+        kept[start] += 1
+        if kept[start] <= most:
+            pool.append(candidate)
+    return pool
+
+
+def typicality(candidates: Sequence[Candidate], sources: Sources, words: Sequence[str]) -> list[float]:
+    """Of each candidate, the mean similarity to the neighbours, both with their tables' values masked."""
+    if not sources.neighbors:
+        return [0.0] * len(candidates)
+    values = sources.table.value_tokens()
+    written = [_ngrams([t.casefold() for t in n.tokens if t not in (BEGIN, END)]) for n in sources.neighbors]
+    typical: list[float] = []
+    for candidate in candidates:
+        masked = mask([words[number] for number in candidate.ids], values)
+        mine = _ngrams([token.casefold() for token in masked])
+        typical.append(sum(similarity(mine, other) for other in written) / len(written))
+    return typical
+
+
 def consensus(candidates: Sequence[Candidate]) -> list[float]:
     """Of each candidate, the expected similarity to a text drawn from all of them by their scores."""
     grams = [_ngrams(candidate.ids) for candidate in candidates]
-    weights = [exp(candidate.score) for candidate in candidates]
+    likeliest = max((candidate.score for candidate in candidates), default=0.0)
+    weights = [exp(SHARPNESS * (candidate.score - likeliest)) for candidate in candidates]
     return [
         sum(w * similarity(mine, other) for w, other in zip(weights, grams, strict=True)) / sum(weights)
         for mine in grams
     ]
 
 
-def similarity(one: Sequence[Counter[tuple[int, ...]]], other: Sequence[Counter[tuple[int, ...]]]) -> float:
+def similarity(one: Grams, other: Grams) -> float:
     """The mean over n of the F1 of two texts' n-grams; smoothed, so short texts have one too."""
     total = 0.0
     for mine, theirs in zip(one, other, strict=True):
@@ -78,5 +117,7 @@ def _draft(candidate: Candidate, sources: Sources, words: Sequence[str]) -> Draf
     return Draft(list(map(used.token, origins)), origins, used, candidate.splices)
 
 
-def _ngrams(ids: Sequence[int]) -> list[Counter[tuple[int, ...]]]:
-    return [Counter(tuple(ids[i : i + n]) for i in range(len(ids) - n + 1)) for n in range(1, ORDER + 1)]
+def _ngrams(tokens: Sequence[Hashable]) -> Grams:
+    return [
+        Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)) for n in range(1, ORDER + 1)
+    ]
