@@ -173,8 +173,9 @@ def test_the_bundled_references_are_nearly_clean() -> None:
     lexicon = Lexicon.load("bundled")
     examples = list(read_corpus("bundled", "dev"))
     summary = summarize_slots(check_slots(e.text or "", e.table, lexicon) for e in examples)
-    # One writer in twenty leaves a field out.
-    assert summary.by_status == {"ok": 1479, "missing": 16}
+    # One writer in twenty leaves a field out; nothing else is ever wrong.
+    assert set(summary.by_status) == {"ok", "missing"}
+    assert 0.005 < summary.error_rate < 0.025
 
 
 @pytest.mark.data

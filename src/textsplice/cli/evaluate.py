@@ -69,7 +69,7 @@ def run(
     paths += [path for path in compare or () if path not in paths]
     if not paths:
         raise InputError("there are no outputs to score.", remedy="Name a file, or two with --compare A B.")
-    asked = _metrics(metrics)
+    asked = wanted_metrics(metrics)
     items = read_items(references, split)
     evaluations: dict[Path, Evaluation] = {}
     for path in paths:
@@ -80,7 +80,7 @@ def run(
             asked,
             name=str(path),
             data=f"{references}/{split}",
-            lexicon=_lexicon(lexicon, references),
+            lexicon=corpus_lexicon(lexicon, references),
         )
     comparisons = []
     if compare is not None:
@@ -111,7 +111,8 @@ def run(
         console.print(str(measurement.score.signature), style="dim", highlight=False, soft_wrap=True)
 
 
-def _metrics(names: str | None) -> list[Metric]:
+def wanted_metrics(names: str | None) -> list[Metric]:
+    """The metrics that were named, or those of the E2E script that can run here."""
     from textsplice.evaluate.metrics import missing_for
     from textsplice.evaluate.score import E2E_METRICS, metric_named
 
@@ -123,7 +124,7 @@ def _metrics(names: str | None) -> list[Metric]:
     return [metric for metric in E2E_METRICS if metric not in missing]
 
 
-def _lexicon(given: str | None, references: str) -> str | None:
+def corpus_lexicon(given: str | None, references: str) -> str | None:
     """The lexicon to check slots with; that of the corpus, if there is one and none was named."""
     if given is not None:
         return None if given == "none" else given

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from importlib.util import find_spec
 from itertools import combinations
 from math import sqrt
@@ -76,7 +77,7 @@ def tukey(
     """Tukey–Kramer for all pairs, with the residuals of whatever model was fitted."""
     from scipy.stats import studentized_range
 
-    critical = float(studentized_range.ppf(LEVEL, len(means), degrees))
+    critical = _critical(len(means), degrees)
     found: list[Difference] = []
     for first, second in combinations(means, 2):
         difference = means[second] - means[first]
@@ -85,6 +86,14 @@ def tukey(
         p = float(studentized_range.sf(abs(difference) / error, len(means), degrees)) if error else 0.0
         found.append(Difference(first, second, difference, difference - reach, difference + reach, p))
     return tuple(found)
+
+
+@cache
+def _critical(groups: int, degrees: float) -> float:
+    """Found by integration and root finding, and the same for every criterion."""
+    from scipy.stats import studentized_range
+
+    return float(studentized_range.ppf(LEVEL, groups, degrees))
 
 
 def analyses_as_data(ratings: Ratings, analyses: Sequence[Analysis]) -> dict[str, object]:

@@ -1,0 +1,84 @@
+"""Figures of experiments, each as PNG and SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textsplice.errors import MissingExtraError
+from textsplice.files import atomic_path
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from textsplice.evaluate.ratings.analysis import Analysis
+
+MARKERS = "osD^vPX*"
+
+
+def line_figure(
+    stem: Path, lines: Mapping[str, Sequence[tuple[float, float]]], *, x: str, y: str
+) -> list[Path]:
+    """One line a system through its points."""
+    figure, axes = _figure()
+    for marker, (name, points) in zip(MARKERS * len(lines), lines.items(), strict=False):
+        axes.plot([a for a, _ in points], [b for _, b in points], marker=marker, markersize=4, label=name)
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    axes.legend(frameon=False)
+    return _save(figure, stem)
+
+
+def bar_figure(stem: Path, bars: Mapping[str, float], *, y: str) -> list[Path]:
+    """One bar a label, with its value above it."""
+    figure, axes = _figure()
+    drawn = axes.bar(list(bars), list(bars.values()), color="tab:blue")
+    axes.bar_label(drawn, fmt="%.1f")
+    axes.set_ylabel(y)
+    axes.tick_params(axis="x", labelrotation=20)
+    return _save(figure, stem)
+
+
+def ratings_figure(stem: Path, analyses: Sequence[Analysis]) -> list[Path]:
+    """Mean marks by criterion; bars of systems whose whiskers overlap don't differ by Tukey's measure."""
+    figure, axes = _figure()
+    systems = list(analyses[0].means)
+    width = 0.8 / len(systems)
+    for number, system in enumerate(systems):
+        places = [place + (number - (len(systems) - 1) / 2) * width for place in range(len(analyses))]
+        # Half of Tukey's reach, so that two whiskers touch where the difference just reaches it.
+        reach = [(each.differences[0].high - each.differences[0].low) / 4 for each in analyses]
+        axes.bar(
+            places, [each.means[system] for each in analyses], width, yerr=reach, capsize=3, label=system
+        )
+    axes.set_xticks(range(len(analyses)), [each.criterion for each in analyses])
+    axes.set_ylim(1, 5)
+    axes.legend(frameon=False, ncols=len(systems))
+    return _save(figure, stem)
+
+
+def _figure() -> tuple[Figure, Axes]:
+    if find_spec("matplotlib") is None:
+        raise MissingExtraError(
+            "figures need matplotlib, which is not installed.",
+            remedy="Install it with `pip install 'textsplice[eval]'`, or leave them out with --no-figure.",
+        )
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 3.6), layout="constrained")
+    axes = figure.add_subplot()
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def _save(figure: Figure, stem: Path) -> list[Path]:
+    paths = [stem.with_suffix(".png"), stem.with_suffix(".svg")]
+    for path in paths:
+        with atomic_path(path) as temporary:
+            # The same bytes every time: no date in the file.
+            plain = {"Date": None} if path.suffix == ".svg" else {}
+            figure.savefig(temporary, format=path.suffix[1:], dpi=200, metadata=plain)
+    return paths
