@@ -128,7 +128,7 @@ def random_search(rng: random.Random) -> SearchConfig:
         beam=rng.randint(1, 4),
         max_splices=rng.randint(1, 12),
         marginalize=rng.random() < 0.5,
-        choose=rng.choice(["likelihood", "consensus"]),
+        choose=rng.choice(["likelihood", "consensus", "typical"]),
         start_neighbors=rng.randint(1, 3),
         slots_first=rng.random() < 0.5,
         batch_size=rng.randint(1, 16),
