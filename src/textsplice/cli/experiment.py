@@ -254,8 +254,8 @@ def control(
     header = ["", f"≥ {least} sentences", "sentences a text", "abstained", "tables"]
     _write(out, "control", {"least": least, "rows": experiments.as_data(found)}, markdown(header, rows))
     if figure:
-        bars = {f"{c.system}\n{c.rules}": 100 * c.share for c in found}
-        bar_figure(out / "control", bars, y=f"% of texts with ≥ {least} sentences")
+        bars = {f"{c.system}, {c.rules}": 100 * c.share for c in found}
+        bar_figure(out / "control", bars, x=f"% of texts with ≥ {least} sentences")
 
 
 @app.command()

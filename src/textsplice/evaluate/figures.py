@@ -32,13 +32,13 @@ def line_figure(
     return _save(figure, stem)
 
 
-def bar_figure(stem: Path, bars: Mapping[str, float], *, y: str) -> list[Path]:
-    """One bar a label, with its value above it."""
+def bar_figure(stem: Path, bars: Mapping[str, float], *, x: str) -> list[Path]:
+    """One bar a label, with its value at its end."""
     figure, axes = _figure()
-    drawn = axes.bar(list(bars), list(bars.values()), color="tab:blue")
-    axes.bar_label(drawn, fmt="%.1f")
-    axes.set_ylabel(y)
-    axes.tick_params(axis="x", labelrotation=20)
+    drawn = axes.barh(list(bars), list(bars.values()))
+    axes.bar_label(drawn, fmt="%.1f", padding=3)
+    axes.invert_yaxis()
+    axes.set_xlabel(x)
     return _save(figure, stem)
 
 
