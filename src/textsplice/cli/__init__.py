@@ -22,6 +22,7 @@ COMMANDS = (
     "explain",
     "verify",
     "evaluate",
+    "experiment",
     "lexicon",
     "report",
 )
