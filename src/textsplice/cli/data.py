@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(help="Fetch the published published.", no_args_is_help=True)
+app = typer.Typer(help="Fetch the published corpora.", no_args_is_help=True)
 
 
 class Name(StrEnum):
@@ -20,7 +20,7 @@ class Name(StrEnum):
 
 @app.callback()
 def data() -> None:
-    """Fetch the published published."""
+    """Fetch the published corpora."""
 
 
 @app.command()
