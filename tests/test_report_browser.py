@@ -217,10 +217,11 @@ def test_dark_and_light_follow_the_system_and_the_button(watched: Watched, one: 
     assert background() == "rgb(250, 249, 246)"
     page.emulate_media(color_scheme="dark")
     assert background() == "rgb(19, 21, 25)"
-    assert page.get_attribute("#theme", "aria-pressed") == "true"
+    # The change is told to the page a moment after its colors have followed.
+    page.wait_for_selector('#theme[aria-pressed="true"]')
     page.click("#theme")
+    page.wait_for_selector('#theme[aria-pressed="false"]')
     assert background() == "rgb(250, 249, 246)"
-    assert page.get_attribute("#theme", "aria-pressed") == "false"
 
 
 # Every element with text of its own, the contrast of its color with what is painted behind it, composed.
