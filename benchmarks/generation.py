@@ -30,7 +30,7 @@ from textsplice.oracle.splice import Splice
 from textsplice.policy import Case, FullPolicy, PolicyConfig, new_policy
 from textsplice.policy.transformer import NEIGHBOR
 from textsplice.prepare.folder import Prepared
-from textsplice.search.beam import BeamSettings
+from textsplice.search.hypothesis import BeamSettings
 from textsplice.splicer import Splicer
 from textsplice.text import linearize
 from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID, PAD_ID

@@ -233,7 +233,8 @@ class Splicer:
     def _search_at_once(self, tasks: Sequence[_Task], settings: SearchConfig) -> list[Outcome]:
         assert self.policy is not None
         from textsplice.policy.full import FullPolicy
-        from textsplice.search.beam import BeamSettings, search_splices
+        from textsplice.search.beam import search_splices
+        from textsplice.search.hypothesis import BeamSettings
         from textsplice.search.tokens import TokenSettings, search_tokens
 
         problems = [task.problem for task in tasks]

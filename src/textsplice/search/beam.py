@@ -15,8 +15,6 @@ up to the last bits, which do depend on the batch; that is why a problem holds e
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -26,58 +24,10 @@ from torch import Tensor
 from textsplice.oracle.splice import Splice
 from textsplice.policy.full import FullPolicy
 from textsplice.policy.full_scores import Canvases, CaseStates, FirstScores
+from textsplice.search.hypothesis import INFINITY, BeamSettings, FirstDecision, Hypothesis
 from textsplice.search.problem import Candidate, Outcome, Problem, breaks, draft, gap
 from textsplice.text.linearize import Segment
 from textsplice.text.vocabulary import BEGIN_ID, END_ID
-
-INFINITY = float("inf")
-
-
-@dataclass(frozen=True, slots=True)
-class BeamSettings:
-    """Each of `starts` start neighbours has a beam of its own; `wanted` finished texts are looked for.
-
-    A canvas is given up once `horizon` more splices could not bring it among the wanted even if all their
-    decisions were certain. `horizon = max_splices` loses nothing at all; on E2E's dev tables 3 gave
-    the same texts in four fifths of the time.
-    """
-
-    beam: int = 5
-    max_splices: int = 16
-    starts: int = 1
-    wanted: int = 1
-    horizon: int = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Hypothesis:
-    """A canvas of one beam. `origins[t]` is the source, the position and the step of token t."""
-
-    item: int
-    ids: NDArray[np.int32]
-    origins: NDArray[np.int32]
-    splices: tuple[Splice, ...]
-    total: float
-    may_stop: bool = False
-    forced: tuple[Segment, ...] = ()
-
-    @property
-    def ended(self) -> bool:
-        """Whether end has been laid."""
-        return len(self.ids) > 0 and self.ids[-1] == END_ID
-
-
-class _First(NamedTuple):
-    """A first decision: the hypothesis's row in the batch, the gap, the key, and the total so far."""
-
-    row: int
-    start: int
-    column: int
-    total: float
-
-
-_EMPTY_IDS = np.zeros(0, dtype=np.int32)
-_EMPTY_ORIGINS = np.zeros((0, 3), dtype=np.int32)
 
 
 def search_splices(
@@ -112,10 +62,7 @@ class _Beams:
         self.settings = settings
         self.states = states
         self.outcomes = [Outcome() for _ in problems]
-        self.live = [
-            Hypothesis(item, _EMPTY_IDS, _EMPTY_ORIGINS, (), 0.0)
-            for item in range(len(problems) * settings.starts)
-        ]
+        self.live = [Hypothesis.empty(item) for item in range(len(problems) * settings.starts)]
         self.seen: list[set[bytes]] = [set() for _ in self.live]
         self.closed = [p.closed(k) for p, k in zip(problems, states.keys, strict=True)]
         self.closed_columns: dict[tuple[int, bool, bool], Tensor] = {}
@@ -155,22 +102,22 @@ class _Beams:
             copied[row, position[source == 0]] = True
         return Canvases(case_of, ids, lengths, ages, copied)
 
-    def _first_decisions(self, first: FirstScores) -> list[list[_First]]:
+    def _first_decisions(self, first: FirstScores) -> list[list[FirstDecision]]:
         """The top K of each item; Stops among them finish their texts."""
         scores = self._open(first.log_probs)
         width, columns = self.settings.beam, scores.shape[2]
         flat = scores.flatten(1)
         values, places = torch.topk(flat, min(width, flat.shape[1]), dim=1)
         stops: list[float] = first.stop.tolist()
-        picks: dict[int, list[_First]] = {}
+        picks: dict[int, list[FirstDecision]] = {}
         for row, (row_values, row_places) in enumerate(zip(values.tolist(), places.tolist(), strict=True)):
             hypothesis = self.live[row]
             picks.setdefault(hypothesis.item, []).extend(
-                _First(row, place // columns, place % columns, hypothesis.total + value)
+                FirstDecision(row, place // columns, place % columns, hypothesis.total + value)
                 for value, place in zip(row_values, row_places, strict=True)
                 if value > -INFINITY
             )
-        best = {item: sorted(p, key=_order)[:width] for item, p in picks.items()}
+        best = {item: sorted(p, key=FirstDecision.order)[:width] for item, p in picks.items()}
         for hypothesis, stop in zip(self.live, stops, strict=True):
             rivals = best[hypothesis.item]
             total = hypothesis.total + stop
@@ -225,7 +172,9 @@ class _Beams:
         source = sources[rank] if rank < len(sources) else -1
         scores[: len(keys)].masked_fill_(torch.from_numpy(keys.source != source), -INFINITY)
 
-    def _second_decisions(self, first: FirstScores, picks: Sequence[Sequence[_First]]) -> list[Hypothesis]:
+    def _second_decisions(
+        self, first: FirstScores, picks: Sequence[Sequence[FirstDecision]]
+    ) -> list[Hypothesis]:
         """The top K of each item among all that its first decisions can go on to; a canvas once."""
         flat = [pick for item in picks for pick in item]
         scores = self.policy.second_scores(
@@ -262,7 +211,7 @@ class _Beams:
                     kept += 1
         return live
 
-    def _restrict_second(self, scores: Tensor, picks: Sequence[_First]) -> Tensor:
+    def _restrict_second(self, scores: Tensor, picks: Sequence[FirstDecision]) -> Tensor:
         """Second scores without what end, the rules and the number of positions rule out."""
         scores = scores.clone()
         for row, pick in enumerate(picks):
@@ -282,7 +231,7 @@ class _Beams:
                 block.masked_fill_(torch.from_numpy(~allowed), -INFINITY)
         return scores
 
-    def _allowed(self, pick: _First, rest: NDArray[np.int32]) -> NDArray[np.bool_] | None:
+    def _allowed(self, pick: FirstDecision, rest: NDArray[np.int32]) -> NDArray[np.bool_] | None:
         """By (stop - start, end - begin - 1), what may follow a first decision; None if all may."""
         hypothesis = self.live[pick.row]
         case = hypothesis.item // self.settings.starts
@@ -305,7 +254,7 @@ class _Beams:
                 allowed &= by_rule
         return allowed
 
-    def _rest(self, case: int, pick: _First) -> NDArray[np.int32]:
+    def _rest(self, case: int, pick: FirstDecision) -> NDArray[np.int32]:
         """The source of a first decision, from its first token on; a word is a source of its own."""
         keys = self.states.keys[case]
         part = int(np.searchsorted(keys.offsets, pick.column, side="right"))
@@ -313,7 +262,7 @@ class _Beams:
         stop = pick.column + 1 if is_word else int(keys.offsets[part])
         return keys.word[pick.column : stop].astype(np.int32)
 
-    def _extend(self, pick: _First, stop: int, size: int, total: float) -> Hypothesis | None:
+    def _extend(self, pick: FirstDecision, stop: int, size: int, total: float) -> Hypothesis | None:
         """The canvas after a splice, unless its beam has had it before."""
         parent = self.live[pick.row]
         case = parent.item // self.settings.starts
@@ -375,7 +324,3 @@ class _Beams:
         """The best mean that a text from this canvas can have: all further decisions certain."""
         splices = min(len(hypothesis.splices) + self.settings.horizon, self.settings.max_splices)
         return hypothesis.total / (2 * splices + 1)
-
-
-def _order(pick: _First) -> tuple[float, int, int, int]:
-    return (-pick.total, pick.row, pick.start, pick.column)
