@@ -109,6 +109,7 @@ class TrainingConfig:
     seed: int = 1
     threads: int = 1
     processes: int = 2
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
     tensorboard: bool = False
 
 

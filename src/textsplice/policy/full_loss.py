@@ -12,6 +12,7 @@ from torch.nn import functional
 
 from textsplice.policy.full_batch import BatchBlock, BatchCase, FullBatch
 from textsplice.policy.heads import FirstHead, SecondHead
+from textsplice.policy.transformer import look_up
 
 # Scores of what can't be chosen. Finite, because an infinite one makes gradients NaN where a whole
 # row is forbidden; its probability underflows to exactly 0.
@@ -30,14 +31,15 @@ def first_losses(
     word_keys = head.word_keys(words)
     losses: list[Tensor] = []
     correct = torch.zeros((), dtype=torch.long)
-    for case, states, gap in zip(
+    for case, states, gap, own_neighbors, own_table in zip(
         batch.cases,
         canvas.split([case.canvas_places for case in batch.cases]),
         at_gap.split([len(case.marks) for case in batch.cases]),
+        look_up(neighbor_keys, [case.key_places for case in batch.cases]),  # [K, d]
+        look_up(table_keys, [case.table_places for case in batch.cases]),  # [A, S, d]
         strict=True,
     ):
-        keys = torch.cat([functional.embedding(case.key_places, neighbor_keys), word_keys])  # [K + V, d]
-        own_table = functional.embedding(case.table_places, table_keys)  # [A, S, d]
+        keys = torch.cat([own_neighbors, word_keys])  # [K + V, d]
         forbidden = ~case.table_allowed
         right = torch.cat(
             [
@@ -68,15 +70,16 @@ def second_losses(
         added = list(zip(to_canvas.split(rows), to_keys.split(rows), strict=True))
     losses: list[Tensor] = []
     correct = torch.zeros((), dtype=torch.long)
-    for block, places, states, extra, splices in zip(
+    for block, places, states, keys, extra, splices in zip(
         blocks,
         batch.canvases.blocks,
         canvas.split([block.size for block in batch.canvases.blocks]),
+        look_up(ends, [block.ends for block in blocks]),  # [R, E, d]
         added,
         batch.splices.split(rows),
         strict=True,
     ):
-        scores = _second_scores(block, states.view(places.rows, places.width, -1), ends, extra)
+        scores = _second_scores(block, states.view(places.rows, places.width, -1), keys, extra)
         chosen = scores.gather(1, block.chosen[:, None])[:, 0]
         losses.append(((scores.logsumexp(dim=1) - chosen) * splices).sum())
         with torch.no_grad():
@@ -118,10 +121,9 @@ def _first_totals(
 
 
 def _second_scores(
-    block: BatchBlock, canvas: Tensor, ends: Tensor, extra: tuple[Tensor, Tensor] | None
+    block: BatchBlock, canvas: Tensor, keys: Tensor, extra: tuple[Tensor, Tensor] | None
 ) -> Tensor:
     """Scores of all (following token, last token) pairs of a block, `[R, L · E]`."""
-    keys = functional.embedding(block.ends, ends)  # [R, E, d]
     if extra is not None:
         canvas, keys = canvas + extra[0][:, None], keys + extra[1][:, None]
     allowed = block.follows[:, :, None] & block.end_allowed[:, None, :]

@@ -28,6 +28,8 @@ class PolicyModel(PreTrainedModel):
         self.tokens = nn.Embedding(config.embedded, config.d_model)
         self.encoder = Encoder(config)
         self.decoder = Decoder(config, decoder_features)
+        # Whether the layers multiply in bfloat16; sums, norms, attention and the choices stay in float32.
+        self.mixed_precision = False
 
     def word_states(self) -> Tensor:
         """The generable words as the encoder's layers would see them, `[V, d]`."""
@@ -37,11 +39,13 @@ class PolicyModel(PreTrainedModel):
 
     def encode(self, read: Sequences) -> Tensor:
         """The states of tables and neighbors, `[N, d]`."""
-        return self.encoder(self.tokens(read.ids), read)
+        with torch.autocast("cpu", torch.bfloat16, enabled=self.mixed_precision):
+            return self.encoder(self.tokens(read.ids), read)
 
     def decode(self, read: Sequences, tables: Tensor, contexts: Sequence[Context]) -> Tensor:
         """The states of canvases, which attend to their own table each, `[N, d]`."""
-        return self.decoder(self.tokens(read.ids), read, tables, contexts)
+        with torch.autocast("cpu", torch.bfloat16, enabled=self.mixed_precision):
+            return self.decoder(self.tokens(read.ids), read, tables, contexts)
 
     @torch.no_grad()
     def encode_texts(self, texts: Sequence[NDArray[np.int32]]) -> list[Tensor]:

@@ -13,7 +13,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn import functional
 
 from textsplice.policy.cases import Case, Keys
 from textsplice.policy.config import PolicyConfig
@@ -22,7 +21,7 @@ from textsplice.policy.layout import lay_out, padding_mask
 from textsplice.policy.model import PolicyModel
 from textsplice.policy.output import PolicyOutput
 from textsplice.policy.token_batch import TokenBatch, TokenCase
-from textsplice.policy.transformer import sequences
+from textsplice.policy.transformer import look_up, sequences
 from textsplice.text.vocabulary import UNKNOWN_ID
 
 FORBIDDEN = -1e9  # finite, so that a row without a right key has no NaN in its gradient
@@ -77,15 +76,14 @@ class TokenPolicy(PolicyModel):
         word_keys = self.keys.word(self.word_states())
         losses: list[Tensor] = []
         correct = torch.zeros((), dtype=torch.long)
-        for case, query in zip(
-            batch.cases, canvas.split([len(case.word) for case in batch.cases]), strict=True
+        for case, query, own_table, own_neighbors in zip(
+            batch.cases,
+            canvas.split([len(case.word) for case in batch.cases]),
+            look_up(table_keys, [case.table_keys for case in batch.cases]),
+            look_up(neighbor_keys, [case.neighbor_keys for case in batch.cases]),
+            strict=True,
         ):
-            keys = torch.cat(
-                [
-                    functional.embedding(case.table_keys, table_keys),
-                    functional.embedding(case.neighbor_keys, neighbor_keys),
-                ]
-            )  # [K, d]
+            keys = torch.cat([own_table, own_neighbors])  # [K, d]
             loss, right = _case_loss(case, query @ keys.T, query @ word_keys.T)
             losses.append(loss)
             correct += right

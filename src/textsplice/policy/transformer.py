@@ -60,11 +60,28 @@ def split_heads(states: Tensor, heads: int) -> Tensor:
     return states.unflatten(-1, (heads, -1)).transpose(1, 2)
 
 
+def look_up(states: Tensor, places: Sequence[Tensor]) -> list[Tensor]:
+    """The states `[N, d]` at each of the places, `[…, d]`, in one lookup.
+
+    Every lookup's gradient is as large as all the states, and a batch has hundreds of places to look at.
+    """
+    if not places:
+        return []
+    flat = functional.embedding(torch.cat([at.flatten() for at in places]), states)
+    parts = flat.split([at.numel() for at in places])
+    return [part.view(*at.shape, states.shape[-1]) for part, at in zip(parts, places, strict=True)]
+
+
 def attend(query: Tensor, key: Tensor, value: Tensor, heads: int, mask: Tensor | None) -> Tensor:
-    """Multi-head attention of `[R, L, d]` over `[R, S, d]`."""
-    mixed = functional.scaled_dot_product_attention(
-        split_heads(query, heads), split_heads(key, heads), split_heads(value, heads), attn_mask=mask
-    )
+    """Multi-head attention of `[R, L, d]` over `[R, S, d]`, in full precision also under autocast."""
+    # In bfloat16, attention's backward pass takes eight times as long on processors without AMX.
+    with torch.autocast("cpu", enabled=False):
+        mixed = functional.scaled_dot_product_attention(
+            split_heads(query.float(), heads),
+            split_heads(key.float(), heads),
+            split_heads(value.float(), heads),
+            attn_mask=mask,
+        )
     return mixed.transpose(1, 2).flatten(2)  # [R, L, d]
 
 
@@ -109,10 +126,10 @@ class CrossAttention(nn.Module):
     ) -> Tensor:
         queries = self.query(states).split([block.size for block in blocks])
         key_value = self.key_value(tables)  # [table places, 2d]
+        tables_of = look_up(key_value, [context.places for context in contexts])
         mixed: list[Tensor] = []
-        for block, query, context in zip(blocks, queries, contexts, strict=True):
-            # A row's table is looked up like an embedding: its gradient is a fast scatter.
-            key, value = functional.embedding(context.places, key_value).chunk(2, dim=-1)  # [R, S, d] each
+        for block, query, context, own in zip(blocks, queries, contexts, tables_of, strict=True):
+            key, value = own.chunk(2, dim=-1)  # [R, S, d] each
             query = query.view(block.rows, block.width, -1)
             mixed.append(attend(query, key, value, self.heads, context.mask).flatten(0, 1))
         return self.out(torch.cat(mixed))

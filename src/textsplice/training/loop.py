@@ -32,6 +32,7 @@ from textsplice.training.memory import is_out_of_memory
 from textsplice.training.monitor import Monitor
 from textsplice.training.optimizer import clip_, flat_gradients, new_optimizer
 from textsplice.training.order import FIRST, Place, Rows
+from textsplice.training.precision import multiplies_in_bfloat16
 from textsplice.training.processes import Processes
 from textsplice.training.run_folder import RunFolder
 from textsplice.training.schedule import last_step, learning_rate
@@ -79,6 +80,7 @@ class Trainer:
     ) -> None:
         self.training = config.training
         self.policy = policy
+        policy.mixed_precision = multiplies_in_bfloat16(config.training)
         self.run_folder = run_folder
         self.processes = processes
         self.train = Examples.of(prepared, "train", policy.config, processes)
