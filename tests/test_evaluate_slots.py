@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from textsplice.corpus import read_corpus
 from textsplice.corpus.table import Example, Table
 from textsplice.errors import ConfigError, CorpusError
-from textsplice.evaluate.induce import induce
-from textsplice.evaluate.lexicon import Lexicon, parse_phrase
-from textsplice.evaluate.mentions import words_of
-from textsplice.evaluate.slots import check_slots, slot_errors, summarize_slots
+from textsplice.slots.check import check_slots, slot_errors, summarize_slots
+from textsplice.slots.induce import induce
+from textsplice.slots.lexicon import Lexicon, parse_phrase
+from textsplice.slots.mentions import words_of
 
 E2E = Lexicon.load("e2e")
 VAULTS = Table.of(

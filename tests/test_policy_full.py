@@ -335,3 +335,24 @@ def test_four_derivations_are_learned_by_heart() -> None:
     assert output.second_correct == output.second_actions
     # Derivations that share the empty canvas can't all be right there.
     assert output.first_correct >= output.actions - 1
+
+
+@pytest.mark.parametrize("kind", ["full", "token", "copy"])
+def test_bfloat16_learns_what_float32_learns(kind: str) -> None:
+    split, store = toy_split(tables=6)
+    policy = new_policy(toy_config(kind, d_model=32, ffn=32), seed=3).eval()
+    batch = collate(policy.config, split, store, np.arange(len(split.table_of)))
+
+    def loss_and_gradient() -> tuple[float, torch.Tensor]:
+        policy.zero_grad()
+        loss = policy(batch).loss
+        loss.backward()
+        gradients = [p.grad.flatten() for p in policy.parameters() if p.grad is not None]
+        return loss.item(), torch.cat(gradients)
+
+    exact, exact_gradient = loss_and_gradient()
+    policy.mixed_precision = True
+    mixed, mixed_gradient = loss_and_gradient()
+    assert mixed != exact
+    assert mixed == pytest.approx(exact, rel=1e-2)
+    assert torch.cosine_similarity(mixed_gradient, exact_gradient, dim=0) > 0.99

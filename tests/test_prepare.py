@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from textsplice.config import Config, load_config, to_toml
-from textsplice.errors import ConfigError, CorpusError, StorageError
+from textsplice.errors import ConfigError, CorpusError, StorageError, TextspliceError
 from textsplice.oracle import replay
 from textsplice.prepare import Prepared, prepare, sources_of
 from textsplice.prepare.summary import leak, summarize
@@ -150,6 +150,29 @@ def test_a_word_missing_from_table_and_neighbours_can_be_generated(config: Confi
     vocabulary = prepare(config, quiet=True).vocabulary
     assert {2, 3} <= set(vocabulary.generate)
     assert vocabulary.id("walk") in vocabulary.frequent
+
+
+def test_with_a_lexicon_a_yes_must_be_said_too(config: Config) -> None:
+    lexicon = Path(config.corpus.source) / "words.toml"
+    lexicon.write_text(
+        "[dogs]\nverbatim = false\n[dogs.wordings]\nyes = ['dogs|dog welcome']\nno = ['no dogs']\n"
+    )
+    table = {"name": "Hare Way", "dogs": "yes"}
+    texts = ["Hare Way is long.", "On Hare Way dogs are welcome.", "Hare Way: dogs welcome.", "Dogs welcome."]
+    write_jsonl(
+        Path(config.corpus.source) / "train.jsonl", [{"table": table, "text": text} for text in texts]
+    )
+    plain = prepare(config, quiet=True)
+    assert plain.split("train").unsaid.tolist() == [0, 0, 0, 1]
+    assert not plain.layout.lexicon.exists()
+    worded = prepare(config.with_values([f"text.lexicon={lexicon}"]), quiet=True)
+    assert worded.split("train").unsaid.tolist() == [1, 1, 0, 2]
+    assert worded.layout.lexicon.read_text() == lexicon.read_text()
+
+
+def test_a_lexicon_that_is_not_there_is_named(config: Config) -> None:
+    with pytest.raises(TextspliceError, match=r"nowhere\.toml"):
+        prepare(config.with_values(["text.lexicon=nowhere.toml"]), quiet=True)
 
 
 def too_long(config: Config, tokens: int) -> Config:

@@ -61,5 +61,5 @@ def test_slips_are_missing_and_repeated_values_but_not_yes_and_no() -> None:
 def test_with_slots_first_a_text_that_says_more_values_wins() -> None:
     says = candidate(-0.9, 9, 6, 7, 8, splices=(LAY, Splice(1, 2, 0, 1, 2)))
     silent = candidate(-0.1, 5, 6, 7, 8)
-    assert choose([silent, says], SOURCES, WORDS, slots_first=True)[0] == says
+    assert choose([silent, says], SOURCES, WORDS, slips=slot_slips)[0] == says
     assert choose([silent, says], SOURCES, WORDS)[0] == silent

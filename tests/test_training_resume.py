@@ -85,6 +85,16 @@ def test_left_to_right_policies_resume_too(folder: Path, tmp_path: Path, kind: s
     assert_same_run(train(config, resume=True, quiet=True), straight)
 
 
+def test_bfloat16_resumes_too(folder: Path, tmp_path: Path, straight: TrainingResult) -> None:
+    changes = ["training.precision=bfloat16"]
+    whole = train(config_of(folder, tmp_path / "straight", *changes), quiet=True)
+    config = config_of(folder, tmp_path / "stopped", *changes)
+    stopped_after(config, 4)
+    assert_same_run(train(config, resume=True, quiet=True), whole)
+    exact = tensors(straight)
+    assert any(not torch.equal(exact[name], tensor) for name, tensor in tensors(whole).items())
+
+
 def test_a_resumed_journal_reads_like_one_straight_through(
     folder: Path, tmp_path: Path, straight: TrainingResult
 ) -> None:

@@ -45,6 +45,7 @@ def tiny_config(folder: Path, *changes: str) -> Config:
             "training.checkpoint_every=2",
             "training.threads=1",
             "training.processes=1",
+            "training.precision=float32",
         ]
     )
     return config.with_values(changes)

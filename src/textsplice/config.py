@@ -41,6 +41,8 @@ class TextConfig:
 
     tokenizer: Literal["words", "spaces"] = "words"
     mask: bool = True
+    # How values are worded: "e2e", "bundled" or a TOML file.
+    lexicon: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from textsplice.errors import InputError, StorageError
 from textsplice.neighbors.store import Store
 from textsplice.policy.cases import Case
 from textsplice.progress import bar
-from textsplice.search.choose import choose
+from textsplice.search.choose import Slips, choose, slot_slips, worded_slips
 from textsplice.search.generation import (
     Alternative,
     Attribution,
@@ -33,6 +33,7 @@ from textsplice.search.problem import Candidate, Outcome, Problem
 from textsplice.search.rules import Rule
 from textsplice.search.swap import REACH, SwapTask, swap
 from textsplice.search.verify import Proof
+from textsplice.slots.lexicon import Lexicon
 from textsplice.text.linearize import linearize
 from textsplice.text.vocabulary import Vocabulary
 
@@ -135,6 +136,12 @@ class Splicer:
 
         assert self.policy is not None
         return Encodings(self.policy, self.store, self.folder)
+
+    @cached_property
+    def lexicon(self) -> Lexicon | None:
+        """How values are worded, if the run's corpus was prepared with a lexicon."""
+        path = self.folder / "lexicon.toml" if self.folder else None
+        return Lexicon.load(path) if path and path.is_file() else None
 
     def generate(self, table: Record, *, rules: Sequence[Rule] = (), beam: int | None = None) -> Generation:
         """The text of one table."""
@@ -245,8 +252,16 @@ class Splicer:
         if isinstance(self.policy, FullPolicy):
             splices = BeamSettings(settings.beam, settings.max_splices, starts, wanted)
             return search_splices(self.policy, problems, splices, encodings)
-        tokens = TokenSettings(settings.beam, wanted=wanted, marginalize=settings.marginalize)
+        tokens = TokenSettings(
+            settings.beam, wanted=min(wanted, settings.beam), marginalize=settings.marginalize
+        )
         return search_tokens(self.policy, problems, tokens, encodings)
+
+    def _slips(self, table: Table) -> Slips:
+        """How slips with a table's values are counted: by the run's lexicon, if it has one."""
+        if self.lexicon is None:
+            return slot_slips
+        return worded_slips(table, self.lexicon, self.store.tokenizer)
 
     def _generation(self, task: _Task, outcome: Outcome, settings: SearchConfig) -> Generation:
         problem = task.problem
@@ -255,7 +270,7 @@ class Splicer:
             problem.sources,
             problem.words,
             by=settings.choose,
-            slots_first=settings.slots_first,
+            slips=self._slips(task.example.table) if settings.slots_first else None,
         )
         summed = settings.marginalize and self.kind in ("lrt", "copy")
         give = _Giver(

@@ -327,10 +327,10 @@ def samples(
 
     from textsplice.cli.evaluate import corpus_lexicon
     from textsplice.evaluate import experiments
-    from textsplice.evaluate.lexicon import Lexicon
     from textsplice.files import atomic_write_text
     from textsplice.report.document import document
     from textsplice.report.plain import plain
+    from textsplice.slots.lexicon import Lexicon
 
     items = read_references(references, split, None)
     chosen = [items[n] for n in sorted(random.Random(seed).sample(range(len(items)), min(count, len(items))))]

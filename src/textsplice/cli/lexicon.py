@@ -37,8 +37,8 @@ def induce(
         textsplice evaluate dev.jsonl --references e2e:data/e2e --lexicon lexicon.toml
     """
     from textsplice.corpus import read_corpus
-    from textsplice.evaluate.induce import induce as induce_lexicon
     from textsplice.files import atomic_write_text
+    from textsplice.slots.induce import induce as induce_lexicon
 
     one_file = Path(corpus).is_file()
     examples = read_corpus(corpus, None if one_file else split, text_column=text_column)
@@ -70,9 +70,9 @@ def check(
     from rich.console import Console
 
     from textsplice.corpus import read_corpus
-    from textsplice.evaluate.lexicon import Lexicon
-    from textsplice.evaluate.slots import check_slots, summarize_slots
     from textsplice.evaluate.tables import slot_grid
+    from textsplice.slots.check import check_slots, summarize_slots
+    from textsplice.slots.lexicon import Lexicon
 
     known = Lexicon.load(lexicon)
     one_file = Path(corpus).is_file()

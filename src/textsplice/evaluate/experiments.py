@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 from textsplice.corpus.table import Example
-from textsplice.evaluate.lexicon import Lexicon
 from textsplice.evaluate.outputs import Item, Matched, Output, items_of, match
-from textsplice.evaluate.slots import check_slots
 from textsplice.evaluate.tables import markdown
 from textsplice.prepare.folder import PreparedSplit
 from textsplice.prepare.summary import SplitSummary
 from textsplice.search.generation import Generation
 from textsplice.search.sentences import count_sentences
+from textsplice.slots.check import check_slots
+from textsplice.slots.lexicon import Lexicon
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from textsplice.errors import InputError
-from textsplice.evaluate.lexicon import Lexicon
 from textsplice.evaluate.metrics import measure
 from textsplice.evaluate.outputs import Matched
 from textsplice.evaluate.score import Measurement, Metric
-from textsplice.evaluate.slots import SlotReport, SlotSummary, check_slots, summarize_slots
+from textsplice.slots.check import SlotReport, SlotSummary, check_slots, summarize_slots
+from textsplice.slots.lexicon import Lexicon
 
 
 @dataclass(frozen=True)

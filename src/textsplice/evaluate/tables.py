@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from textsplice.evaluate.slots import ERRORS, SlotSummary
+from textsplice.slots.check import ERRORS, SlotSummary
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid

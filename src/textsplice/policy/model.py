@@ -8,13 +8,29 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn import functional
 from transformers import PreTrainedModel
 
 from textsplice.policy.config import PolicyConfig
-from textsplice.policy.layout import lay_out
+from textsplice.policy.layout import Block, lay_out
 from textsplice.policy.transformer import NEIGHBOR, Context, Decoder, Encoder, Sequences, sequences
 from textsplice.ragged import Ragged
 from textsplice.text.vocabulary import UNKNOWN_ID
+
+# bfloat16 kernels are compiled for each shape they meet, so flat tensors get sizes that come again.
+ROUND = 256
+
+
+def round_up(read: Sequences) -> Sequences:
+    """The same sequences and then as many of one padding token as make the size a multiple of `ROUND`."""
+    size = len(read.ids)
+    more = (0, -size % ROUND or ROUND)
+    return Sequences(
+        functional.pad(read.ids, more),
+        functional.pad(read.positions, more),
+        functional.pad(read.features, more),
+        [*read.blocks, Block(more[1], 1, None)],
+    )
 
 
 class PolicyModel(PreTrainedModel):
@@ -39,13 +55,24 @@ class PolicyModel(PreTrainedModel):
 
     def encode(self, read: Sequences) -> Tensor:
         """The states of tables and neighbors, `[N, d]`."""
-        with torch.autocast("cpu", torch.bfloat16, enabled=self.mixed_precision):
+        if not self.mixed_precision:
             return self.encoder(self.tokens(read.ids), read)
+        padded = round_up(read)
+        with torch.autocast("cpu", torch.bfloat16):
+            states = self.encoder(self.tokens(padded.ids), padded)
+        return states.split([len(read.ids), len(padded.ids) - len(read.ids)])[0]
 
     def decode(self, read: Sequences, tables: Tensor, contexts: Sequence[Context]) -> Tensor:
         """The states of canvases, which attend to their own table each, `[N, d]`."""
-        with torch.autocast("cpu", torch.bfloat16, enabled=self.mixed_precision):
+        if not self.mixed_precision:
             return self.decoder(self.tokens(read.ids), read, tables, contexts)
+        padded = round_up(read)
+        nothing = len(padded.ids) - len(read.ids)
+        contexts = [*contexts, Context(torch.zeros(nothing, 1, dtype=torch.long))]
+        tables = functional.pad(tables, (0, 0, 0, -len(tables) % ROUND))
+        with torch.autocast("cpu", torch.bfloat16):
+            states = self.decoder(self.tokens(padded.ids), padded, tables, contexts)
+        return states.split([len(read.ids), nothing])[0]
 
     @torch.no_grad()
     def encode_texts(self, texts: Sequence[NDArray[np.int32]]) -> list[Tensor]:

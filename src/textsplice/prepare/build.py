@@ -29,6 +29,7 @@ from textsplice.prepare.manifest import Manifest, key_of, locked
 from textsplice.prepare.texts import Tokenized, open_split, tokenized_examples, write_texts
 from textsplice.progress import bar
 from textsplice.ragged import Ragged
+from textsplice.slots.lexicon import Lexicon, lexicon_path
 from textsplice.text import Vocabulary
 from textsplice.text.delexicalize import delexicalize
 
@@ -76,9 +77,10 @@ class Build:
     def run(self) -> None:
         """All stages in order."""
         splits = self.config.corpus.splits
+        lexicon = self._lexicon()
         # Train comes last: what it is cleaned of must be read before it.
         for split in (*(s for s in splits if s != "train"), "train"):
-            self._texts(split)
+            self._texts(split, lexicon)
         self._words(splits)
         for split in splits:
             self._encoded(split)
@@ -102,7 +104,19 @@ class Build:
         self.made.append(name)
         self.report(f"made {name}")
 
-    def _texts(self, split: str) -> None:
+    def _lexicon(self) -> Lexicon | None:
+        """The lexicon, of which the folder keeps a copy for its runs; None if there is none."""
+        if not self.config.text.lexicon:
+            self.layout.lexicon.unlink(missing_ok=True)
+            return None
+        path = lexicon_path(self.config.text.lexicon)
+        with self._stage("lexicon", [self.layout.lexicon], file_hash(path)) as needed:
+            if needed:
+                Lexicon.load(path)  # what can't be read is refused before it is copied
+                atomic_write_text(self.layout.lexicon, path.read_text(encoding="utf-8"))
+        return Lexicon.load(self.layout.lexicon)
+
+    def _texts(self, split: str, lexicon: Lexicon | None) -> None:
         corpus = self.config.corpus
         tokenizer = self.config.text.tokenizer
         source = open_split(corpus, split)
@@ -121,6 +135,7 @@ class Build:
             tokenizer,
             [file_hash(path) for path in source.files],
             [self.keys[f"texts/{name}"] for name in cleaned_of],
+            self.keys.get("lexicon"),
         ) as needed:
             if not needed:
                 return
@@ -129,7 +144,7 @@ class Build:
                 leaked = {shape for name in cleaned_of for shape in stages.shapes(self.layout, name)}
                 examples = (item for item in examples if _shape(item) not in leaked)
             with bar(None, f"reading {split}", quiet=self.quiet) as progress:
-                count = write_texts(examples, *files, progress.advance)
+                count = write_texts(examples, *files, progress.advance, lexicon)
             if not count:
                 raise CorpusError(
                     f"the split {split!r} holds no example.",

@@ -25,6 +25,10 @@ class Layout:
         return self.folder / "vocab.json"
 
     @property
+    def lexicon(self) -> Path:
+        return self.folder / "lexicon.toml"
+
+    @property
     def store(self) -> Path:
         return self.folder / "store"
 

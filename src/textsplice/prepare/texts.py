@@ -16,6 +16,8 @@ from textsplice.config import CorpusConfig
 from textsplice.corpus import Corpus, Example, Table, read_corpus
 from textsplice.errors import CorpusError
 from textsplice.files import atomic_path
+from textsplice.slots.check import check_slots
+from textsplice.slots.lexicon import Lexicon
 from textsplice.text import BEGIN, END, Linearized, Tokenizer, linearize, tokenize
 from textsplice.text.verbatim import unsaid_values
 
@@ -129,7 +131,11 @@ def _too_long(example: Example, text: int, table: int, config: CorpusConfig) -> 
 
 
 def write_texts(
-    examples: Iterable[Tokenized], texts_path: Path, tables_path: Path, advance: Callable[[int], None]
+    examples: Iterable[Tokenized],
+    texts_path: Path,
+    tables_path: Path,
+    advance: Callable[[int], None],
+    lexicon: Lexicon | None = None,
 ) -> int:
     """Writes texts and distinct tables as they come, and says how many texts there were."""
     number_of: dict[bytes, int] = {}
@@ -150,22 +156,30 @@ def write_texts(
                     number_of[digest] = len(number_of)
                     new.append(item)
                 numbers.append(number_of[digest])
-            texts.write_table(_texts_table(batch, numbers))
+            texts.write_table(_texts_table(batch, numbers, lexicon))
             tables.write_table(_tables_table(new))
             count += len(batch)
             advance(len(batch))
     return count
 
 
-def _texts_table(batch: list[Tokenized], numbers: list[int]) -> pa.Table:
+def _texts_table(batch: list[Tokenized], numbers: list[int], lexicon: Lexicon | None) -> pa.Table:
     columns = [
         [item.example.id for item in batch],
         [item.example.text or "" for item in batch],
         numbers,
         [item.target for item in batch],
-        [unsaid_values(item.target, item.table) for item in batch],
+        [_unsaid(item, lexicon) for item in batch],
     ]
     return pa.table([pa.array(c, type=f.type) for c, f in zip(columns, TEXTS, strict=True)], schema=TEXTS)
+
+
+def _unsaid(item: Tokenized, lexicon: Lexicon | None) -> int:
+    """Values that the text does not say word for word; with a lexicon, also all other slips with them."""
+    unsaid = unsaid_values(item.target, item.table)
+    if lexicon is None:
+        return unsaid
+    return unsaid + len(check_slots(item.example.text or "", item.example.table, lexicon).errors)
 
 
 def _tables_table(batch: list[Tokenized]) -> pa.Table:

@@ -11,12 +11,12 @@ from typing import NamedTuple, cast
 
 from textsplice.corpus.table import Table
 from textsplice.errors import InputError
-from textsplice.evaluate.lexicon import BUNDLED, Lexicon
 from textsplice.evaluate.score import Score, Signature, metric_named
-from textsplice.evaluate.slots import SlotSummary, check_slots, summarize_slots
 from textsplice.files import file_hash
 from textsplice.report.curve import Point
 from textsplice.search.generation import FORMAT as GENERATION_FORMAT
+from textsplice.slots.check import SlotSummary, check_slots, summarize_slots
+from textsplice.slots.lexicon import BUNDLED, Lexicon
 
 JSON = Mapping[str, object]
 

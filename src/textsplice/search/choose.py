@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from math import exp
 from typing import Literal
 
+from textsplice.corpus.table import Table
 from textsplice.oracle.splice import provenance
 from textsplice.search.generation import Sources, inner
 from textsplice.search.problem import Candidate
 from textsplice.search.rules import Draft, contains
+from textsplice.slots.check import check_slots
+from textsplice.slots.lexicon import Lexicon
 from textsplice.text.masking import STOP_WORDS, mask
-from textsplice.text.tokens import BEGIN, END
+from textsplice.text.tokens import BEGIN, END, Tokenizer, detokenize
 
+Slips = Callable[[Draft], int]
 Choice = Literal["likelihood", "consensus", "typical"]
 ORDER = 4  # longest n-gram that the similarity compares
 Grams = list[Counter[tuple[Hashable, ...]]]
@@ -27,13 +31,13 @@ def choose(
     words: Sequence[str],
     *,
     by: Choice = "likelihood",
-    slots_first: bool = False,
+    slips: Slips | None = None,
 ) -> list[Candidate]:
     """The candidates, best first.
 
     `likelihood` ranks by the mean log-probability, `consensus` by the mean similarity to the other
     candidates (minimum Bayes risk), `typical` by that and by the similarity to what people wrote of similar
-    tables. With `slots_first` fewer slips with the table's values come before all of them.
+    tables. If `slips` counts slips with the table's values, fewer of them come before all that.
     """
     if by == "likelihood":
         merit = [candidate.score for candidate in candidates]
@@ -43,8 +47,8 @@ def choose(
     if by == "typical":
         typical = typicality(candidates, sources, words)
         merit = [one + TYPICALITY * other for one, other in zip(merit, typical, strict=True)]
-    slips = [slot_slips(_draft(c, sources, words)) if slots_first else 0 for c in candidates]
-    order = sorted(range(len(candidates)), key=lambda i: (slips[i], -merit[i], i))
+    counts = [slips(_draft(c, sources, words)) if slips else 0 for c in candidates]
+    order = sorted(range(len(candidates)), key=lambda i: (counts[i], -merit[i], i))
     return [candidates[i] for i in order]
 
 
@@ -109,6 +113,15 @@ def slot_slips(draft: Draft) -> int:
         times = min(copied[place] for place in range(segment.start, segment.stop))
         slips += times - 1 if times else not contains(draft.tokens, value)
     return slips
+
+
+def worded_slips(table: Table, lexicon: Lexicon, tokenizer: Tokenizer) -> Slips:
+    """Counts what a lexicon finds missing, wrong, repeated or made up, however it is worded."""
+
+    def count(draft: Draft) -> int:
+        return len(check_slots(detokenize(draft.tokens, tokenizer), table, lexicon).errors)
+
+    return count
 
 
 def _draft(candidate: Candidate, sources: Sources, words: Sequence[str]) -> Draft:

@@ -3,7 +3,7 @@
 config.toml       the exact configuration        config.json, model.safetensors  the best weights
 vocab.json        words and numbers              train.jsonl                     the journal
 store/            the texts to splice from       checkpoints/last, /best         to go on from
-run.json          what made it
+run.json          what made it                   lexicon.toml                    how values are worded
 """
 
 from __future__ import annotations
@@ -74,6 +74,11 @@ class RunFolder:
         return self.path / "tensorboard"
 
     @property
+    def lexicon(self) -> Path:
+        """How values are worded, if the corpus was prepared with a lexicon."""
+        return self.path / "lexicon.toml"
+
+    @property
     def about(self) -> Path:
         """What made the run; written last, so a folder that has it is complete."""
         return self.path / "run.json"
@@ -98,8 +103,10 @@ def open_run(
         if not resume:
             _remove(run, (run.about.name, *MADE_BY_TRAINING))
         if not run.about.is_file():
-            _remove(run, ("store",))
+            _remove(run, ("store", run.lexicon.name))
             shutil.copytree(prepared.layout.store, run.path / "store")
+            if prepared.layout.lexicon.is_file():
+                shutil.copy(prepared.layout.lexicon, run.lexicon)
     except OSError as error:
         raise storage_error(error, run.path) from error
     prepared.vocabulary.save(run.path / "vocab.json")

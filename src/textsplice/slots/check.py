@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from textsplice.corpus.table import Table
-from textsplice.evaluate.lexicon import FieldWordings, Lexicon
-from textsplice.evaluate.mentions import Mention, words_of
+from textsplice.slots.lexicon import FieldWordings, Lexicon
+from textsplice.slots.mentions import Mention, words_of
 
 Status = Literal["ok", "missing", "wrong", "repeated", "added", "unchecked"]
 ERRORS: tuple[Status, ...] = ("missing", "wrong", "repeated", "added")

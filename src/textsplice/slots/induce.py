@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from textsplice.corpus.table import Example
-from textsplice.evaluate.lexicon import FieldWordings, Lexicon
-from textsplice.evaluate.mentions import verbatim_phrases, words_of
-from textsplice.evaluate.slots import POLAR
+from textsplice.slots.check import POLAR
+from textsplice.slots.lexicon import FieldWordings, Lexicon
+from textsplice.slots.mentions import verbatim_phrases, words_of
 
 _MARKS = frozenset(".!?,;:")
 

@@ -38,7 +38,7 @@ from textsplice.corpus.table import Table
 from textsplice.errors import ConfigError
 
 if TYPE_CHECKING:
-    from textsplice.evaluate.mentions import Matcher
+    from textsplice.slots.mentions import Matcher
 
 GAP = frozenset(("...",))
 SHARED = " | "  # between values that are worded alike
@@ -67,6 +67,16 @@ class FieldWordings:
         return list(dict.fromkeys((*self.wordings, *self.values)))
 
 
+def lexicon_path(name: str | Path) -> Path:
+    """The file of a lexicon: `e2e` and `bundled` come with the package, others are files."""
+    path = Path(name)
+    if str(name) in BUNDLED:
+        path = Path(__file__).with_name("lexicons") / f"{name}.toml"
+    if not path.is_file():
+        raise missing_file(path, remedy=f"Name a TOML file, or one of {', '.join(BUNDLED)}.")
+    return path
+
+
 @dataclass(frozen=True)
 class Lexicon:
     """The fields that can be checked, by name."""
@@ -76,11 +86,7 @@ class Lexicon:
     @classmethod
     def load(cls, name: str | Path) -> Lexicon:
         """Reads `e2e` or `bundled`, which come with the package, or a TOML file."""
-        path = Path(name)
-        if str(name) in BUNDLED:
-            path = Path(__file__).with_name("lexicons") / f"{name}.toml"
-        if not path.is_file():
-            raise missing_file(path, remedy=f"Name a TOML file, or one of {', '.join(BUNDLED)}.")
+        path = lexicon_path(name)
         try:
             data = tomllib.loads(path.read_text(encoding="utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -100,7 +106,7 @@ class Lexicon:
     @cached_property
     def matcher(self) -> Matcher:
         """Finds what a text says; made once."""
-        from textsplice.evaluate.mentions import Matcher
+        from textsplice.slots.mentions import Matcher
 
         return Matcher(self)
 
@@ -128,7 +134,7 @@ class Lexicon:
 
 def parse_phrase(text: str, *, where: str = "lexicon") -> list[Phrase]:
     """A written phrase as its variants: one with and one without each `word?`."""
-    from textsplice.evaluate.mentions import words_of
+    from textsplice.slots.mentions import words_of
 
     places: list[list[list[frozenset[str]]]] = []
     for part in text.split():

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from textsplice.evaluate.lexicon import GAP, FieldWordings, Lexicon, Phrase, parse_phrase
+from textsplice.slots.lexicon import GAP, FieldWordings, Lexicon, Phrase, parse_phrase
 
 GAP_WORDS = 4
 # What a gap does not reach over: "not cheap but family friendly" is family friendly, "for a non family
