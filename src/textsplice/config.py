@@ -119,12 +119,12 @@ class TrainingConfig:
 class SearchConfig:
     """How text is found, and which of the finished texts is given."""
 
-    beam: int = 5
+    beam: int = 3
     max_splices: int = 16
     marginalize: bool = True
-    choose: Literal["likelihood", "consensus", "typical"] = "likelihood"
-    start_neighbors: int = 1
-    slots_first: bool = False
+    choose: Literal["likelihood", "consensus", "typical"] = "typical"
+    start_neighbors: int = 8
+    slots_first: bool = True
     batch_size: int = 32
 
 
