@@ -63,3 +63,11 @@ def test_with_slots_first_a_text_that_says_more_values_wins() -> None:
     silent = candidate(-0.1, 5, 6, 7, 8)
     assert choose([silent, says], SOURCES, WORDS, slips=slot_slips)[0] == says
     assert choose([silent, says], SOURCES, WORDS)[0] == silent
+
+
+def test_a_text_without_slips_is_not_lost_among_likelier_ones_of_its_start() -> None:
+    says = candidate(-0.9, 9, 6, 7, 8, splices=(LAY, Splice(1, 2, 0, 1, 2)))
+    silent = [candidate(-0.1 * n, 5, 6, 7, 8, *([6] * n)) for n in range(1, 5)]
+    other = candidate(-0.05, 5, splices=(Splice(0, 0, 7, 0, 1),))
+    for by in ("likelihood", "consensus", "typical"):
+        assert choose([*silent, says, other], SOURCES, WORDS, by=by, slips=slot_slips)[0] == says

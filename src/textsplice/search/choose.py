@@ -39,25 +39,27 @@ def choose(
     candidates (minimum Bayes risk), `typical` by that and by the similarity to what people wrote of similar
     tables. If `slips` counts slips with the table's values, fewer of them come before all that.
     """
+    counts = {c.ids: slips(_draft(c, sources, words)) if slips else 0 for c in candidates}
+    ranked = sorted(candidates, key=lambda c: (counts[c.ids], -c.score))
     if by == "likelihood":
-        merit = [candidate.score for candidate in candidates]
-    else:
-        candidates = best_of_each_start(candidates)
-        merit = consensus(candidates)
+        return ranked
+    ranked = best_of_each_start(ranked)
+    merit = consensus(ranked)
     if by == "typical":
-        typical = typicality(candidates, sources, words)
+        typical = typicality(ranked, sources, words)
         merit = [one + TYPICALITY * other for one, other in zip(merit, typical, strict=True)]
-    counts = [slips(_draft(c, sources, words)) if slips else 0 for c in candidates]
-    order = sorted(range(len(candidates)), key=lambda i: (counts[i], -merit[i], i))
-    return [candidates[i] for i in order]
+    order = sorted(range(len(ranked)), key=lambda i: (counts[ranked[i].ids], -merit[i], i))
+    return [ranked[i] for i in order]
 
 
-def best_of_each_start(candidates: Sequence[Candidate], most: int = 3) -> list[Candidate]:
-    """The likeliest few that begin from each source: more of one would only outvote the others."""
+def best_of_each_start(ranked: Sequence[Candidate], most: int = 3) -> list[Candidate]:
+    """The first few that begin from each source, if there are several: more would outvote the others."""
+    starts = [candidate.splices[0].neighbor for candidate in ranked]
+    if len(set(starts)) == 1:
+        return list(ranked)
     kept: Counter[int] = Counter()
     pool: list[Candidate] = []
-    for candidate in sorted(candidates, key=lambda c: -c.score):
-        start = candidate.splices[0].neighbor
+    for candidate, start in zip(ranked, starts, strict=True):
         kept[start] += 1
         if kept[start] <= most:
             pool.append(candidate)
