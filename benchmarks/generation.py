@@ -24,6 +24,7 @@ import torch
 from torch import Tensor
 from transformers import BartConfig, BartForConditionalGeneration
 
+from textsplice.config import SearchConfig
 from textsplice.corpus import Table
 from textsplice.files import atomic_write_text
 from textsplice.oracle.splice import Splice
@@ -37,6 +38,15 @@ from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID, PAD_ID
 from unbatched_policy import UnbatchedFull
 
 BEAM, BATCH, MAX_SPLICES = 5, 32, 16
+# One beam for a table, as the other two have: the default keeps eight start neighbours alive.
+PAPER = SearchConfig(
+    beam=BEAM,
+    max_splices=MAX_SPLICES,
+    choose="likelihood",
+    start_neighbors=1,
+    slots_first=False,
+    batch_size=BATCH,
+)
 
 
 class Token(NamedTuple):
@@ -220,9 +230,7 @@ def main() -> None:
 
     statuses: list[str] = []
     batched = timed(
-        lambda: statuses.extend(
-            g.status for g in splicer.generate_many(tables, beam=BEAM, batch_size=BATCH, progress=False)
-        )
+        lambda: statuses.extend(g.status for g in splicer.generate_many(tables, search=PAPER, progress=False))
     )
     slow = UnbatchedFull(policy)
     cases = [_case(splicer, table) for table in tables[: arguments.slow_tables]]
@@ -231,7 +239,8 @@ def main() -> None:
         unbatched = timed(lambda: canvases.extend(unbatched_search(slow, case) for case in cases))
     tokens = [data.vocabulary.embed(np.asarray(dev.table_tokens[i])).tolist() for i in range(len(tables))]
     length = round(float(dev.targets.lengths.mean()))
-    bart = timed(lambda: bart_generate(bart_of(policy.config), tokens, length))
+    other = bart_of(policy.config)
+    bart = timed(lambda: bart_generate(other, tokens, length))
 
     result = {
         "tables": len(tables),
