@@ -232,14 +232,24 @@ def test_a_pickle_is_never_read(damaged: Path) -> None:
     )
 
 
-def test_a_batch_that_is_out_of_memory_is_halved_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "saying",
+    [
+        "DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes",
+        "DefaultCPUAllocator: not enough memory: you tried to allocate 9 bytes",
+        "CUDA out of memory. Tried to allocate 9 bytes",
+    ],
+)
+def test_a_batch_that_is_out_of_memory_is_halved_and_says_so(
+    saying: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from textsplice.search import beam
 
     real = beam.search_splices
 
     def small_machine(policy, problems, *rest):
         if len(problems) > 2:
-            raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes")
+            raise RuntimeError(saying)
         return real(policy, problems, *rest)
 
     wanted = [g.splices for g in splicer("full", 3).generate_many(tables()[:5])]

@@ -16,6 +16,7 @@ import numpy as np
 from textsplice.config import Config, SearchConfig, load_config
 from textsplice.corpus.table import Example, Table
 from textsplice.errors import InputError, StorageError
+from textsplice.memory import is_out_of_memory
 from textsplice.neighbors.store import Store
 from textsplice.policy.cases import Case
 from textsplice.progress import bar
@@ -227,7 +228,7 @@ class Splicer:
         try:
             return self._search_at_once(tasks, settings)
         except (MemoryError, RuntimeError) as error:
-            if len(tasks) == 1 or not _is_out_of_memory(error):
+            if len(tasks) == 1 or not is_out_of_memory(error):
                 raise
         half = len(tasks) // 2
         warnings.warn(
@@ -344,10 +345,3 @@ def _run_id(folder: Path) -> str:
         return str(about["id"])
     except (OSError, ValueError, KeyError) as error:
         raise StorageError(f"can't be read: {error}.", where=str(folder / "run.json")) from error
-
-
-def _is_out_of_memory(error: Exception) -> bool:
-    # Torch says so in words only: "DefaultCPUAllocator: can't allocate memory", "CUDA out of memory".
-    return isinstance(error, MemoryError) or any(
-        phrase in str(error) for phrase in ("out of memory", "can't allocate memory")
-    )

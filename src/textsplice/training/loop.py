@@ -13,6 +13,7 @@ import torch
 
 from textsplice.config import Config
 from textsplice.errors import TrainingError
+from textsplice.memory import is_out_of_memory
 from textsplice.policy import Batch, Policy, save_policy
 from textsplice.prepare.folder import Prepared
 from textsplice.training.checkpoint import (
@@ -28,7 +29,6 @@ from textsplice.training.determinism import deterministic, seed_step
 from textsplice.training.examples import Examples
 from textsplice.training.feed import prefetch
 from textsplice.training.interrupt import stop_wish
-from textsplice.training.memory import is_out_of_memory
 from textsplice.training.monitor import Monitor
 from textsplice.training.optimizer import clip_, flat_gradients, new_optimizer
 from textsplice.training.order import FIRST, Place, Rows
