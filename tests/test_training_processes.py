@@ -14,8 +14,9 @@ import torch
 from safetensors.torch import load_file
 
 from textsplice.config import Config, to_toml
-from textsplice.errors import TrainingError
+from textsplice.errors import DivergedError, TrainingError
 from textsplice.training import TrainingResult, read_journal, train
+from textsplice.training.run_folder import locked
 from training_corpus import prepare_tiny, tiny_config
 
 PROGRAM = (
@@ -70,6 +71,19 @@ def test_an_error_in_a_worker_is_raised_by_the_launcher(folder: Path, tmp_path: 
     )
 
 
+@pytest.mark.slow
+def test_an_error_keeps_its_kind_on_its_way_from_a_worker(folder: Path, tmp_path: Path) -> None:
+    hopeless = ["training.processes=2", "training.learning_rate=1e38", "training.warmup_steps=0"]
+    with pytest.raises(DivergedError, match="the loss is not a number at step 2"):
+        train(config_of(folder, tmp_path / "diverging", *hopeless), quiet=True)
+    # Of this one only the first worker knows; the others see no more than that it went away.
+    with (
+        locked(tmp_path / "busy"),
+        pytest.raises(TrainingError, match="another process is training in this folder"),
+    ):
+        train(config_of(folder, tmp_path / "busy", "training.processes=2"), quiet=True)
+
+
 def endless(folder: Path, tmp_path: Path) -> tuple[subprocess.Popen[str], Path]:
     config = config_of(
         folder,
@@ -111,8 +125,6 @@ def test_workers_do_not_outlive_a_killed_launcher(folder: Path, tmp_path: Path) 
 
 
 def _is_free(run: Path) -> bool:
-    from textsplice.training.run_folder import locked
-
     try:
         with locked(run):
             return True

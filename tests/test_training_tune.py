@@ -10,6 +10,7 @@ import pytest
 from textsplice.config import load_config
 from textsplice.errors import ConfigError, MissingExtraError, TrainingError
 from textsplice.training import tune
+from textsplice.training.run_folder import locked
 from textsplice.training.tuning import BOUNDS
 from training_corpus import prepare_tiny, tiny_config
 
@@ -57,6 +58,8 @@ def test_a_trial_that_diverges_does_not_end_the_search(
     result = tune(config, trials=4, quiet=True, report=lines.append)
     assert result.best_values["learning_rate"] == 1e-3
     assert any("no result" in line for line in lines)
+    assert result.trials == len(lines) == 4
+    assert not [path for path in (tmp_path / "run-tune").iterdir() if path.is_dir()]
 
 
 def test_another_configuration_does_not_go_on_with_the_search(folder: Path, tmp_path: Path) -> None:
@@ -68,6 +71,53 @@ def test_another_configuration_does_not_go_on_with_the_search(folder: Path, tmp_
         f"{tmp_path / 'run-tune'}: the search that is here was begun with another configuration. "
         "Delete the folder, or set output.run to another one."
     )
+
+
+def test_trials_of_another_length_are_not_mixed(folder: Path, tmp_path: Path) -> None:
+    config = tiny_config(folder, f"output.run={tmp_path / 'run'}", "training.max_steps=1")
+    tune(config, trials=1, quiet=True)
+    with pytest.raises(TrainingError) as caught:
+        tune(config, trials=2, minutes=5, quiet=True)
+    assert str(caught.value) == (
+        f"{tmp_path / 'run-tune'}: the search that is here was begun with trials of another length. "
+        "Delete the folder, or set output.run to another one."
+    )
+
+
+def test_a_trial_that_could_not_be_tried_ends_the_search_and_stays_open(folder: Path, tmp_path: Path) -> None:
+    config = tiny_config(folder, f"output.run={tmp_path / 'run'}", "training.max_steps=1")
+    lines: list[str] = []
+    with (
+        locked(tmp_path / "run-tune/trial-0000"),
+        pytest.raises(TrainingError, match="another process is training in this folder"),
+    ):
+        tune(config, trials=1, quiet=True, report=lines.append)
+    assert lines == []
+    assert tune(config, trials=1, quiet=True, report=lines.append).trials == 1
+    assert lines[0].startswith("trial 1 of 1: loss ")
+
+
+def test_a_corpus_with_nothing_to_train_on_is_no_divergence(folder: Path, tmp_path: Path) -> None:
+    config = tiny_config(folder, f"output.run={tmp_path / 'run'}", "training.max_cost=1")
+    with pytest.raises(TrainingError, match="there are no references of at most max_cost = 1"):
+        tune(config, trials=3, quiet=True)
+
+
+def test_a_trial_that_was_stopped_while_it_was_drawn_counts_for_nothing(folder: Path, tmp_path: Path) -> None:
+    import optuna
+    from optuna.storages.journal import JournalFileBackend, JournalStorage
+
+    config = tiny_config(folder, "training.max_steps=1")
+    lines: dict[str, list[str]] = {"straight": [], "stopped": []}
+    for name in lines:
+        there = config.with_values([f"output.run={tmp_path / name}"])
+        tune(there, trials=1, quiet=True, report=lines[name].append)
+        if name == "stopped":
+            file = JournalFileBackend(str(tmp_path / "stopped-tune/study.jsonl"))
+            optuna.load_study(study_name="textsplice", storage=JournalStorage(file)).ask()
+        assert tune(there, trials=3, quiet=True, report=lines[name].append).trials == 3
+        assert tune(there, trials=2, quiet=True, report=lines[name].append).trials == 3
+    assert lines["stopped"] == lines["straight"]
 
 
 def test_no_trials_are_refused(folder: Path) -> None:

@@ -56,9 +56,13 @@ class MissingExtraError(TextspliceError):
 
 
 class TrainingError(TextspliceError):
-    """Training can't go on: a loss that is not a number, a run of another configuration."""
+    """Training can't go on: nothing to train on, a run of another configuration."""
 
     code = "training"
+
+
+class DivergedError(TrainingError):
+    """The loss is not a number any more: other settings may do better, the same ones will not."""
 
 
 class VerificationError(TextspliceError):

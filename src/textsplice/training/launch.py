@@ -78,7 +78,8 @@ def work() -> int:
         result = train(config, **order)
     except TextspliceError as error:
         fields = {"what": error.what, "where": error.where, "remedy": error.remedy}
-        print(json.dumps({"error": {"class": type(error).__name__, **fields}}))
+        # Flushed, because the launcher ends the workers as soon as one has failed.
+        print(json.dumps({"error": {"class": type(error).__name__, **fields}}), flush=True)
         return 2
     print(json.dumps({"result": asdict(result)}))
     return 0

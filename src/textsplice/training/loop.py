@@ -7,12 +7,12 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, NoReturn
+from typing import Literal, NamedTuple
 
 import torch
 
 from textsplice.config import Config
-from textsplice.errors import TrainingError
+from textsplice.errors import DivergedError, TrainingError
 from textsplice.memory import is_out_of_memory
 from textsplice.policy import Batch, Policy, save_policy
 from textsplice.prepare.folder import Prepared
@@ -176,7 +176,7 @@ class Trainer:
         tally = Tally.from_tensor(sums[:-2])
         norm = clip_(self.gradients, self.training.clip)
         if not math.isfinite(tally.loss + norm):
-            self._give_up(f"the loss is not a number at step {step}.")
+            raise self._end(DivergedError, f"the loss is not a number at step {step}.")
         rate = learning_rate(self.training, step)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
@@ -219,7 +219,7 @@ class Trainer:
                 if not is_out_of_memory(error):
                     raise
                 if micro == 1:
-                    self._give_up("out of memory with one reference at a time.", error)
+                    raise self._end(TrainingError, "out of memory with one reference at a time.") from error
             self.state = replace(self.state, micro_sequences=micro // 2)
             self.monitor.note(
                 self.state.step,
@@ -227,14 +227,15 @@ class Trainer:
                 f"at a time instead of {micro}; updates are of the same references as before",
             )
 
-    def _give_up(self, what: str, cause: BaseException | None = None) -> NoReturn:
+    def _end(self, kind: type[TrainingError], what: str) -> TrainingError:
+        """What went wrong, and what there is to go on from."""
         checkpoint = find_checkpoint(self.run_folder.last)
         good = (
             f"The last good checkpoint is {checkpoint} (step {read_state(checkpoint).step})."
             if checkpoint
             else "There is no checkpoint yet."
         )
-        raise TrainingError(what, where=str(self.run_folder.path), remedy=good) from cause
+        return kind(what, where=str(self.run_folder.path), remedy=good)
 
     # Validations and checkpoints
 
@@ -271,7 +272,8 @@ class Trainer:
         self.processes.add_up(sums)
         tally = Tally.from_tensor(sums)
         if not math.isfinite(tally.loss):
-            self._give_up(f"the validation loss is not a number at step {self.state.step}.")
+            what = f"the validation loss is not a number at step {self.state.step}."
+            raise self._end(DivergedError, what)
         self.monitor.log_validation(self.state, tally, time.perf_counter() - begun)
         return tally.loss
 

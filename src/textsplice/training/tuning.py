@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from textsplice.config import Config, to_toml
-from textsplice.errors import ConfigError, MissingExtraError, TrainingError
+from textsplice.errors import ConfigError, DivergedError, MissingExtraError, TrainingError
 from textsplice.files import atomic_write_text
 from textsplice.training.start import train
 
@@ -30,7 +30,7 @@ BOUNDS: Mapping[str, tuple[float, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class TuningResult:
-    """The best of all trials so far."""
+    """How many trials came to an end, and the best of them."""
 
     trials: int
     best_loss: float
@@ -48,23 +48,25 @@ def tune(
 ) -> TuningResult:
     """Brings the search to `trials` finished trials and writes the best configuration.
 
-    Trials take one epoch, or `minutes`. All is kept beside the run, in `<output.run>-tune`: a search that
-    was stopped goes on where it was, inside the trial, and makes the same draws as one straight through.
+    Trials take one epoch, or `minutes`. One that diverged is finished too, without a loss; anything else that
+    goes wrong ends the search and leaves the trial open. All is kept beside the run, in `<output.run>-tune`:
+    a search that was stopped goes on where it was, inside the trial, and makes the same draws as one
+    straight through.
     """
     if trials < 1:
         raise ConfigError(f"{trials} trials are none.", where="tune", remedy="Give 1 or more.")
     folder = Path(f"{config.output.run}-tune")
-    study = _open_study(folder, config)
+    study = _open_study(folder, config, minutes)
     while trial := _next_trial(study, trials, config.training.seed):
         run = folder / f"trial-{trial.number:04}"
         loss = _try(_trial_config(config, trial.params, run, minutes), quiet)
         study.tell(trial.number, loss, state=_failed() if loss is None else None)
         outcome = "no result" if loss is None else f"loss {loss:.3f}"
-        report(f"trial {trial.number + 1} of {trials}: {outcome} with {json.dumps(trial.params)}")
+        report(f"trial {_finished(study)} of {trials}: {outcome} with {json.dumps(trial.params)}")
     best = _best(study, folder)
     path = folder / "best.toml"
     atomic_write_text(path, to_toml(with_values(config, best.params)))
-    return TuningResult(trials, cast(float, best.value), best.params, path)
+    return TuningResult(_finished(study), cast(float, best.value), best.params, path)
 
 
 def with_values(config: Config, values: Mapping[str, float]) -> Config:
@@ -84,15 +86,22 @@ def _try(config: Config, quiet: bool) -> float | None:
     folder = Path(config.output.run)
     try:
         result = train(config, resume=True, quiet=quiet)
-    except TrainingError:
+    except DivergedError:
+        _leave_journal(folder)
         return None
     if result.ending == "interrupted":
         raise KeyboardInterrupt  # the trial stays open, and the next `tune` goes on with it
     if result.best_loss is None:
         raise TrainingError("tuning needs a split 'dev' with references.", where="tune")
-    (folder / "train.jsonl").replace(folder.with_suffix(".jsonl"))
-    shutil.rmtree(folder)
+    _leave_journal(folder)
     return result.best_loss
+
+
+def _leave_journal(folder: Path) -> None:
+    journal = folder / "train.jsonl"
+    if journal.is_file():  # a trial that diverged at once has written none
+        journal.replace(folder.with_suffix(".jsonl"))
+    shutil.rmtree(folder)
 
 
 def _trial_config(config: Config, values: Mapping[str, float], run: Path, minutes: float) -> Config:
@@ -105,7 +114,7 @@ def _trial_config(config: Config, values: Mapping[str, float], run: Path, minute
     return replace(trial, training=ends, output=replace(trial.output, run=str(run)))
 
 
-def _open_study(folder: Path, config: Config) -> Study:
+def _open_study(folder: Path, config: Config, minutes: float) -> Study:
     try:
         import optuna
         from optuna.storages.journal import JournalFileBackend, JournalStorage
@@ -119,12 +128,19 @@ def _open_study(folder: Path, config: Config) -> Study:
     storage = JournalStorage(JournalFileBackend(str(folder / "study.jsonl")))
     study = optuna.create_study(storage=storage, study_name="textsplice", load_if_exists=True)
     settings = json.dumps({**config.to_dict(), "output": None}, sort_keys=True)
-    before = study.user_attrs.get("settings")
-    if before is None:
+    if not study.trials:
         study.set_user_attr("settings", settings)
-    elif before != settings:
+        study.set_user_attr("minutes", minutes)
+    another = (
+        "another configuration"
+        if study.user_attrs.get("settings") != settings
+        else "trials of another length"
+        if study.user_attrs.get("minutes") != minutes
+        else None
+    )
+    if another:
         raise TrainingError(
-            "the search that is here was begun with another configuration.",
+            f"the search that is here was begun with {another}.",
             where=str(folder),
             remedy="Delete the folder, or set output.run to another one.",
         )
@@ -137,18 +153,26 @@ def _next_trial(study: Study, trials: int, seed: int) -> FrozenTrial | None:
 
     for trial in study.trials:
         if not trial.state.is_finished():
-            if trial.params.keys() == BOUNDS.keys():
+            if _is_drawn(trial):
                 return trial
-            study.tell(trial.number, state=_failed())  # stopped while it was drawn
-    number = len(study.trials)
-    if number >= trials:
+            study.tell(trial.number, state=_failed())  # stopped while it was drawn: it counts for nothing
+    finished = _finished(study)
+    if finished >= trials:
         return None
-    # The draw depends on the seed and the trial's number alone.
-    study.sampler = RandomSampler(seed=seed * 1_000_003 + number)
+    # The draw depends on the seed and the number of trials before it alone.
+    study.sampler = RandomSampler(seed=seed * 1_000_003 + finished)
     drawn = study.ask()
     for name, choices in BOUNDS.items():
         drawn.suggest_categorical(name, choices)
-    return study.trials[number]
+    return study.trials[drawn.number]
+
+
+def _is_drawn(trial: FrozenTrial) -> bool:
+    return trial.params.keys() == BOUNDS.keys()
+
+
+def _finished(study: Study) -> int:
+    return sum(trial.state.is_finished() and _is_drawn(trial) for trial in study.trials)
 
 
 def _failed() -> TrialState:
