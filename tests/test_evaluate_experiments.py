@@ -72,7 +72,8 @@ def test_the_neighbor_curve_has_a_point_a_number_and_two_figures(prepared: Path,
     options = ("--ks", "1,4", "--metric", "BLEU", "--limit", "4", "--out", tmp_path)
     run("neighbor-curve", f"swap={prepared}", "--references", prepared, *options)
     lines = read(tmp_path / "neighbor-curve.json")["lines"]
-    assert [k for k, _ in lines["swap"]] == [1, 4]
+    assert [point["neighbors"] for point in lines["swap"]] == [1, 4]
+    assert all(point["signature"].startswith("BLEU|refs:") for point in lines["swap"])
     assert (tmp_path / "neighbor-curve.png").read_bytes()[:4] == b"\x89PNG"
     assert "<svg" in (tmp_path / "neighbor-curve.svg").read_text(encoding="utf-8")
 

@@ -2,21 +2,59 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from textsplice.evaluate.outputs import Item, Matched
+    from textsplice.config import SearchConfig
+    from textsplice.evaluate.outputs import Item, TableKey
     from textsplice.search.generation import Generation
     from textsplice.search.rules import Rule
     from textsplice.splicer import Splicer
 
+# What a row says of how it was made, besides its rules: one system has one value of each.
+MADE = ("run", "policy", "weights", "search")
+# How the paper searches; what a run's own configuration says is for its best texts.
+PAPER_SEARCH = (
+    "search.beam=5",
+    "search.choose=likelihood",
+    "search.start_neighbors=1",
+    "search.slots_first=false",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A system's texts, in the order of the items, the file that holds them, and what made them."""
+
+    name: str
+    file: Path
+    generations: list[Generation]
+    made: Mapping[str, object]
+
+    def to_dict(self) -> dict[str, object]:
+        """How the texts were made, as plain data."""
+        return {"name": self.name, "rows": str(self.file), **self.made}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What an experiment asks of its systems: which tables, where rows go, and how texts are searched for."""
+
+    items: Sequence[Item]
+    out: Path
+    values: Sequence[str] = ()
+    no_marg: bool = False
+    fewer: str | None = "--limit"  # the option that asks for fewer tables, if there is one
+
 
 def read_references(references: str, split: str, limit: int | None) -> list[Item]:
     """The items of a split of a prepared folder or a corpus."""
+    from textsplice.errors import InputError
     from textsplice.evaluate.experiments import split_items
     from textsplice.evaluate.outputs import read_items
 
@@ -24,7 +62,14 @@ def read_references(references: str, split: str, limit: int | None) -> list[Item
         from textsplice.prepare import Prepared
 
         return split_items(Prepared.open(references).split(split), limit)
-    return read_items(references, split)[:limit]
+    items = read_items(references, split)[:limit]
+    if any(item.table is None for item in items):
+        raise InputError(
+            "these references have ids and no tables.",
+            where=references,
+            remedy="Experiments need tables; `textsplice evaluate` scores texts by id.",
+        )
+    return items
 
 
 def corpus_of(references: str) -> str:
@@ -36,8 +81,8 @@ def corpus_of(references: str) -> str:
     return references
 
 
-def named_paths(systems: Sequence[str]) -> dict[str, Path]:
-    """`NAME=PATH`, or a path whose last part is the name."""
+def named_paths(systems: Sequence[str], *, files: bool = False) -> dict[str, Path]:
+    """`NAME=PATH`, or a path whose last part is the name; all of them folders or, if allowed, files."""
     from textsplice.errors import ConfigError
 
     named: dict[str, Path] = {}
@@ -47,6 +92,20 @@ def named_paths(systems: Sequence[str]) -> dict[str, Path]:
         if name in named:
             raise ConfigError(f"two systems are called {name!r}.", remedy="Give names: NAME=PATH.")
         named[name] = Path(path if equals else system)
+    for path in named.values():
+        if path.suffix == ".jsonl" and not files:
+            raise ConfigError(
+                "is a file, and new texts are needed.",
+                where=str(path),
+                remedy="Give the folder of the run that made it.",
+            )
+        if path.suffix != ".jsonl" and not any((path / n).is_file() for n in ("run.json", "manifest.json")):
+            kinds = "a run's folder nor a prepared one"
+            raise ConfigError(
+                f"is neither {kinds}." if path.exists() else "there is no such file or folder.",
+                where=str(path),
+                remedy="Train a run with `textsplice train CONFIG`.",
+            )
     return named
 
 
@@ -57,80 +116,79 @@ def open_system(path: Path) -> Splicer:
     return open_splicer(path, swap=False)
 
 
-def generations_of(
-    systems: Sequence[str], items: Sequence[Item], out: Path, *, no_marg: bool = False
-) -> dict[str, list[Generation]]:
-    """What each system says of each item, in the items' order; new texts are kept in `out`."""
-    found: dict[str, list[Generation]] = {}
-    for name, path in named_paths(systems).items():
-        if path.suffix == ".jsonl":
-            found[name] = _from_file(path, items)
+def check_values(values: Sequence[str]) -> list[str]:
+    """`--set` of an experiment: settings of the search, and no others."""
+    from textsplice.config import Config
+    from textsplice.errors import ConfigError
+    from textsplice.splicer import check_settings
+
+    check_settings(Config().with_values(values).search)
+    for value in values:
+        if not value.strip().startswith("search."):
+            raise ConfigError(
+                f"{value!r} is no setting of the search; a run has learned with the others.", where="--set"
+            )
+    return list(values)
+
+
+def generated(systems: Sequence[str], wanted: Wanted) -> list[System]:
+    """What each system says of each item; new texts are kept in `out`, and taken up again from there."""
+    from textsplice.errors import ConfigError
+
+    paths = named_paths(systems, files=True)
+    runs = [path for path in paths.values() if path.suffix != ".jsonl"]
+    if wanted.values and not runs:
+        raise ConfigError("files of generations can't be searched anew.", where="--set")
+    if wanted.no_marg and not any(map(_is_lrt, runs)):
+        raise ConfigError("none of the systems is the folder of an LRT run.", where="--no-marg")
+    if wanted.no_marg and (twice := {f"{name}-no-marg" for name in paths} & set(paths)):
+        raise ConfigError(f"two systems are called {twice.pop()!r}.", remedy="Give other names: NAME=PATH.")
+    files = {name: _from_file(name, path, wanted) for name, path in paths.items() if path not in runs}
+    found: list[System] = []
+    for name, path in paths.items():
+        if name in files:
+            found.append(files[name])
             continue
         splicer = open_system(path)
-        found[name] = generate_texts(splicer, items, keep=out / f"{name}.jsonl")
-        if no_marg and splicer.kind == "lrt":
-            keep = out / f"{name}-no-marg.jsonl"
-            found[f"{name}-no-marg"] = generate_texts(splicer, items, keep=keep, marginalize=False)
+        search = search_of(splicer, wanted.values)
+        found.append(generate_texts(name, splicer, wanted, search))
+        if wanted.no_marg and splicer.kind == "lrt":
+            unsummed = replace(search, marginalize=False)
+            found.append(generate_texts(f"{name}-no-marg", splicer, wanted, unsummed))
     return found
 
 
-def matched_outputs(
-    systems: Sequence[str], items: Sequence[Item], out: Path, *, no_marg: bool = False
-) -> dict[str, Matched]:
-    """The same beside their references."""
-    from textsplice.evaluate.experiments import matched_generations
-
-    generated = generations_of(systems, items, out, no_marg=no_marg)
-    return {name: matched_generations(generations, items) for name, generations in generated.items()}
-
-
-def _from_file(path: Path, items: Sequence[Item]) -> list[Generation]:
-    from textsplice.errors import InputError
-    from textsplice.evaluate.outputs import table_key
-    from textsplice.search.rows import read_generations
-
-    by_table = {table_key(generation.table): generation for _, generation in read_generations(path)}
-    found = [by_table.get(table_key(item.table)) for item in items if item.table is not None]
-    there = [generation for generation in found if generation is not None]
-    if len(there) < len(items):
-        raise InputError(
-            f"has texts for {len(there):,} of {len(items):,} tables.",
-            where=str(path),
-            remedy="Ask for fewer with --limit, or generate the others.",
-        )
-    return there
+def search_of(splicer: Splicer, values: Sequence[str]) -> SearchConfig:
+    """The run's own settings of the search, changed by `--set`."""
+    return splicer.config.with_values(values).search
 
 
 def generate_texts(
-    splicer: Splicer,
-    items: Sequence[Item],
-    *,
-    rules: Sequence[Rule] = (),
-    keep: Path | None = None,
-    marginalize: bool | None = None,
-) -> list[Generation]:
-    """The texts of items, with what made them."""
+    name: str, splicer: Splicer, wanted: Wanted, search: SearchConfig, *, rules: Sequence[Rule] = ()
+) -> System:
+    """Generates what `out/NAME.jsonl` does not hold yet, row by row, so that nothing is ever made twice."""
     from textsplice.corpus import Example
-    from textsplice.files import atomic_write_text
+    from textsplice.evaluate.outputs import table_key
+    from textsplice.search.rows import open_rows
 
-    search = splicer.config.search
-    if marginalize is not None:
-        search = replace(search, marginalize=marginalize)
-    examples = [Example(item.ids[0], item.table, None) for item in items if item.table is not None]
-    generations = list(splicer.generate_many(examples, rules=rules, search=search))
-    if keep is not None:
-        from json import dumps
-
-        rows = (dumps(generation.to_dict(), ensure_ascii=False) + "\n" for generation in generations)
-        atomic_write_text(keep, "".join(rows))
-    return generations
+    file = wanted.out / f"{name}.jsonl"
+    made = {"run": splicer.run, "policy": splicer.kind, "search": asdict(search)}
+    by_table = _taken_up(file, {**made, "rules": [rule.to_dict() for rule in rules]})
+    examples = [Example(item.ids[0], item.table, None) for item in wanted.items if item.table is not None]
+    missing = [example for example in examples if table_key(example.table) not in by_table]
+    with open_rows(file) as rows:
+        for generation in splicer.generate_many(missing, rules=rules, search=search) if missing else ():
+            rows.write(json.dumps({**made, **generation.to_dict()}, ensure_ascii=False) + "\n")
+            rows.flush()
+            by_table[table_key(generation.table)] = generation
+    return System(name, file, [by_table[table_key(example.table)] for example in examples], made)
 
 
 def with_neighbors(splicer: Splicer, k: int) -> Splicer:
     """The same splicer with another number of neighbours."""
     from textsplice.splicer import Splicer
 
-    return Splicer(
+    changed = Splicer(
         store=splicer.store,
         vocabulary=splicer.vocabulary,
         config=replace(splicer.config, neighbors=replace(splicer.config.neighbors, k=k)),
@@ -138,3 +196,86 @@ def with_neighbors(splicer: Splicer, k: int) -> Splicer:
         run=splicer.run,
         folder=splicer.folder,
     )
+    if splicer.policy is not None:
+        changed.encodings = splicer.encodings
+    return changed
+
+
+def _taken_up(file: Path, expected: Mapping[str, object]) -> dict[TableKey, Generation]:
+    """The rows of an earlier attempt, if it went about it in the same way; half a row is cut off."""
+    from textsplice.errors import ConfigError
+    from textsplice.evaluate.outputs import table_key
+    from textsplice.search.generation import Generation
+    from textsplice.search.rows import already_written
+
+    written = already_written(file)
+    found: dict[TableKey, Generation] = {}
+    for number, row in enumerate(written.rows, start=1):
+        where = f"{file}:{number}"
+        others = [key for key, value in expected.items() if row.get(key) != value]
+        if others:
+            raise ConfigError(
+                f"this text was made otherwise: {', '.join(_difference(row, expected, k) for k in others)}.",
+                where=where,
+                remedy="Name another folder with --out, or delete the file.",
+            )
+        generation = Generation.from_dict(row, where)
+        found[table_key(generation.table)] = generation
+    written.cut(file)
+    return found
+
+
+def _difference(row: Mapping[str, object], expected: Mapping[str, object], key: str) -> str:
+    before, now = row.get(key), expected[key]
+    if isinstance(before, dict) and isinstance(now, dict):
+        parts: dict[str, object] = now
+        return ", ".join(
+            f"{key}.{k} was {before.get(k)!r}, not {v!r}" for k, v in parts.items() if before.get(k) != v
+        )
+    return f"{key} was {before!r}, not {now!r}"
+
+
+def _from_file(name: str, path: Path, wanted: Wanted) -> System:
+    from textsplice.errors import InputError
+    from textsplice.evaluate.outputs import table_key
+    from textsplice.search.rows import read_generations
+
+    by_table: dict[TableKey, tuple[str, Generation]] = {}
+    made: list[dict[str, object]] = []
+    for where, generation in read_generations(path):
+        first, before = by_table.setdefault(table_key(generation.table), (where, generation))
+        if before.text != generation.text:
+            raise InputError(
+                f"another text for the same table stands at {first}.",
+                where=where,
+                remedy="Each table is looked at once: keep one text.",
+            )
+        row = generation.to_dict()
+        made = made or [{key: row.get(key) for key in MADE}]
+        if made[0] != {key: row.get(key) for key in MADE}:
+            raise InputError(
+                "was made by another run, or searched otherwise, than the rows before.",
+                where=where,
+                remedy="One file is one system: give a file each.",
+            )
+    there = [
+        by_table[key][1]
+        for item in wanted.items
+        if item.table is not None and (key := table_key(item.table)) in by_table
+    ]
+    if len(there) < len(wanted.items):
+        fewer = (
+            f"Ask for fewer with {wanted.fewer}, or generate the others."
+            if wanted.fewer
+            else "Generate the others."
+        )
+        raise InputError(
+            f"has texts for {len(there):,} of {len(wanted.items):,} tables.", where=str(path), remedy=fewer
+        )
+    return System(name, path, there, made[0])
+
+
+def _is_lrt(path: Path) -> bool:
+    from textsplice.config import load_config
+
+    return (path / "run.json").is_file() and load_config(path / "config.toml").policy.kind == "lrt"

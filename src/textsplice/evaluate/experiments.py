@@ -48,6 +48,16 @@ def interpretability(system: str, generations: Sequence[Generation]) -> Interpre
     )
 
 
+def outcomes(generations: Iterable[Generation]) -> dict[str, int]:
+    """How many texts are not what was hoped for; one that abstained is empty too, and is scored as such."""
+    all_of = list(generations)
+    return {
+        "abstained": sum(g.status == "abstained" for g in all_of),
+        "unfinished": sum(g.status == "unfinished" for g in all_of),
+        "empty": sum(not g.text.strip() for g in all_of),
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class Control:
     """How often a text has at least three sentences under one set of rules."""

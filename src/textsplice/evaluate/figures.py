@@ -60,12 +60,17 @@ def ratings_figure(stem: Path, analyses: Sequence[Analysis]) -> list[Path]:
     return _save(figure, stem)
 
 
-def _figure() -> tuple[Figure, Axes]:
+def check_figures() -> None:
+    """`MissingExtraError` if nothing can be drawn here."""
     if find_spec("matplotlib") is None:
         raise MissingExtraError(
             "figures need matplotlib, which is not installed.",
             remedy="Install it with `pip install 'textsplice[eval]'`, or leave them out with --no-figure.",
         )
+
+
+def _figure() -> tuple[Figure, Axes]:
+    check_figures()
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6.4, 3.6), layout="constrained")
