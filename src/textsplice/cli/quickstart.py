@@ -10,6 +10,7 @@ import typer
 if TYPE_CHECKING:
     from textsplice.config import Config
     from textsplice.evaluate.report import Evaluation
+    from textsplice.prepare.folder import Prepared
     from textsplice.splicer import Splicer
 
 EXAMPLES = """
@@ -38,22 +39,26 @@ def run(
         int | None, typer.Option(min=1, help="Training steps; fewer are faster, and worse.")
     ] = None,
 ) -> None:
-    """Prepares, trains, generates, evaluates and reports; a second time, what is there is kept."""
+    """Prepares, trains, generates, evaluates and reports; a second time, what is there is kept.
+
+    A folder with other settings (other steps, an older version, changes by hand) is left as it is.
+    """
     from textsplice.config import to_toml
     from textsplice.files import atomic_write_text
     from textsplice.prepare import prepare
     from textsplice.report.overview import write_report
     from textsplice.splicer import Splicer
-    from textsplice.training import train
 
     config = quickstart_config(out, steps)
     path = out / "config.toml"
+    run_folder = Path(config.output.run)
+    for there in (path, run_folder / "config.toml"):
+        check_same(there, config)
     atomic_write_text(path, to_toml(config))
     _say(1, f"prepare: tokens, masks, neighbours, least derivations  (textsplice prepare {path})")
     prepared = prepare(config)
     _say(2, f"train: a small policy learns to splice  (textsplice train {path} --resume)")
-    train(config, resume=True)
-    run_folder = Path(config.output.run)
+    train_run(config, prepared)
     outputs = run_folder / "dev.jsonl"
     _say(
         3,
@@ -84,8 +89,51 @@ def quickstart_config(out: Path, steps: int | None = None) -> Config:
         f'output.run="{(out / "run").as_posix()}"',
     ]
     if steps is not None:
-        changes += [f"training.max_steps={steps}", f"training.total_steps={steps}"]
+        training = config.training
+        warmup = training.warmup_steps * steps // training.total_steps
+        changes += [
+            f"training.max_steps={steps}",
+            f"training.total_steps={steps}",
+            f"training.warmup_steps={warmup}",
+        ]
     return config.with_values(changes)
+
+
+def check_same(path: Path, config: Config) -> None:
+    """`ConfigError` if there is a configuration at `path`, and other settings in it."""
+    from textsplice.config import load_config
+    from textsplice.errors import ConfigError
+
+    if not path.is_file():
+        return
+    try:
+        before = load_config(path).to_dict()
+    except ConfigError as error:
+        what = f"is not of this version: {error.what}"
+    else:
+        differing = [
+            f"{section}.{key} ({before[section][key]} there, {value} now)"
+            for section, values in config.to_dict().items()
+            for key, value in values.items()
+            if section != "output" and before[section][key] != value
+        ]
+        if not differing:
+            return
+        more = ", …" if len(differing) > 3 else "."
+        what = f"has other settings: {', '.join(differing[:3])}{more}"
+    raise ConfigError(what, where=str(path), remedy="Use another --out.")
+
+
+def train_run(config: Config, prepared: Prepared) -> None:
+    """Trains, or goes on; a run of other data, which an older version had, is replaced."""
+    from textsplice.training import train
+    from textsplice.training.run_folder import RunFolder, is_of
+
+    run = RunFolder(Path(config.output.run))
+    fresh = run.about.is_file() and not is_of(run, prepared)
+    if fresh:
+        print(f"{run.path} was trained on the data of another version: it is trained afresh.", flush=True)
+    train(config, resume=not fresh, fresh=fresh)
 
 
 def _say(number: int, what: str) -> None:

@@ -22,7 +22,9 @@ def register(app: typer.Typer) -> None:
 
 def tune_command(
     config: Annotated[Path, typer.Argument(help="The experiment's TOML file.")],
-    trials: Annotated[int, typer.Option(help="How many finished trials in all; those that diverged count.", min=1)] = 50,
+    trials: Annotated[
+        int, typer.Option(help="How many finished trials in all; those that diverged count.", min=1)
+    ] = 50,
     minutes: Annotated[
         float, typer.Option(help="Length of a trial; 0 is one epoch, as in the paper.", min=0.0)
     ] = 0.0,

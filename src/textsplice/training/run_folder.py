@@ -167,13 +167,17 @@ def _settings(config: Config) -> dict[str, object]:
     }
 
 
+def is_of(run: RunFolder, prepared: Prepared) -> bool:
+    """Whether the run was made from this prepared data."""
+    return _read_about(run).get("prepared") == prepared.key
+
+
 def _check_same(run: RunFolder, config: Config, prepared: Prepared) -> None:
-    about = _read_about(run)
     before, now = _settings(load_config(run.path / "config.toml")), _settings(config)
     differing = [
         f"{key} ({before[key]} in the run, {now[key]} now)" for key in now if before[key] != now[key]
     ]
-    if about.get("prepared") != prepared.key:
+    if not is_of(run, prepared):
         differing.append("the prepared data")
     if differing:
         raise TrainingError(
