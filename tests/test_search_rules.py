@@ -1,11 +1,17 @@
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from search_world import beginner, prepared, splicer, tables
+from textsplice.config import Config
 from textsplice.errors import InputError
 from textsplice.oracle.splice import Origin
-from textsplice.search.generation import Generation
+from textsplice.prepare.build import prepare
+from textsplice.search.generation import Generation, OfferedNeighbor
 from textsplice.search.rules import (
     ApprovedNeighbors,
     CopyOnly,
@@ -20,8 +26,9 @@ from textsplice.search.rules import (
     rules_from_dicts,
 )
 from textsplice.search.sentences import count_sentences, latest_stop, sentence_spans
+from textsplice.search.verify import find_lie
 from textsplice.splicer import Splicer
-from textsplice.text.tokens import BEGIN, END
+from textsplice.text.tokens import BEGIN, END, MASK, Tokenizer, tokenize
 
 TWO = (BEGIN, "A", "b", ".", "C", "d", "!", "?", END)
 
@@ -118,6 +125,75 @@ def test_a_forbidden_phrase_is_found_across_splices_and_cases() -> None:
     after = [g.text for g in plain.generate_many(tables(), rules=[rule])]
     assert any("of about" in text for text in before)
     assert not any("of about" in text for text in after)
+
+
+@pytest.mark.parametrize("tokenizer", ["words", "spaces"])
+@pytest.mark.parametrize(
+    ("forbidden", "text", "there"),
+    [
+        ("family-friendly", "A Family-Friendly pub", True),
+        ("family-friendly", "A family‑friendly pub", True),
+        ("family-friendly", "A family friendly pub", False),
+        ("friendly", "A family-friendly pub", True),
+        ("Zizzi's", "near zizzi’s door", True),
+        ("Zizzi", "near ZIZZI'S door", True),
+        ("O'Neill", "O'Neill's pub", True),
+        ("don't", "people DON'T go", True),
+        ("great!", "It is great!! Really", True),
+        ("St. Ives", "near st. ives.", True),
+        ("£20", "from £20-25", True),
+        ("£20", "from £20.50", False),
+        ("3", "3.5 miles", False),
+        ("cheap", "cheaply made", False),
+        ("of about", "of\tabout", True),
+    ],
+)
+def test_a_forbidden_word_is_found_however_it_is_written(
+    forbidden: str, text: str, there: bool, tokenizer: Tokenizer
+) -> None:
+    tokens = (BEGIN, *tokenize(text, tokenizer), END)
+    assert ForbidWords([forbidden]).admits(OfferedNeighbor("n", text, tokens)) is not there
+
+
+def test_a_mask_does_not_join_the_words_beside_it() -> None:
+    tokens = (BEGIN, "of", MASK, "about", END)
+    assert ForbidWords(["of about"]).admits(OfferedNeighbor("n", "of 3 about", tokens))
+
+
+@pytest.mark.parametrize("word", ["", "  ", "\x02"])
+def test_an_empty_word_is_refused(word: str) -> None:
+    with pytest.raises(InputError) as caught:
+        ForbidWords(["cheap", word])
+    assert str(caught.value) == f"{word!r} is no word to forbid. Give a word or a phrase."
+
+
+def test_a_forbidden_hyphenated_word_is_kept_out_and_its_presence_is_a_lie(tmp_path: Path) -> None:
+    texts = ["{} is family-friendly and cheap.", "{} is cheap, and people like it."]
+    rows = [
+        {"id": f"{number}", "table": {"name": name}, "text": text.format(name)}
+        for number, (name, text) in enumerate(zip(["Aromi", "Zizzi"], texts, strict=True))
+    ]
+    (tmp_path / "train.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    config = Config().with_values([f"corpus.source='{tmp_path}'", "corpus.splits=['train']"])
+    plain = Splicer.untrained(prepare(config, folder=tmp_path / "prepared", threads=1, quiet=True))
+    approved = ApprovedNeighbors(["0"])
+    free = plain.generate({"name": "Cotto"}, rules=[approved])
+    assert free.text == "Cotto is family-friendly and cheap."
+    forbidden = ForbidWords(["family-friendly"])
+    assert plain.generate({"name": "Cotto"}, rules=[forbidden]).text == "Cotto is cheap, and people like it."
+    assert plain.generate({"name": "Cotto"}, rules=[approved, forbidden]).status == "abstained"
+    # A value may say it, too: then no neighbour is to blame.
+    named = plain.generate({"name": "Family-Friendly Inn"}, rules=[forbidden])
+    assert named.reason == "the forbidden 'family-friendly' stands in the text"
+    forged = replace(free, rules=(forbidden.to_dict(),))
+    assert find_lie(forged) == "the rule forbid-words does not admit neighbour '0'"
+
+
+def test_no_policy_says_a_forbidden_hyphenated_word() -> None:
+    maker = beginner()
+    rule = ForbidWords(["there-and-back"])
+    assert any("there-and-back" in g.text for g in maker.generate_many(tables()))
+    assert not any("there-and-back" in g.text for g in maker.generate_many(tables(), rules=[rule]))
 
 
 def test_rules_that_admit_no_neighbor_are_a_reason_to_abstain() -> None:

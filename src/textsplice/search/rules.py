@@ -8,10 +8,12 @@ text is given, so a rule holds even where the first three can't enforce it; then
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import ClassVar, NamedTuple, cast
 
 import numpy as np
+import regex
 from numpy.typing import NDArray
 
 from textsplice.errors import InputError
@@ -23,9 +25,11 @@ from textsplice.search.sentences import (
     latest_stop,
 )
 from textsplice.text.linearize import Segment
-from textsplice.text.tokens import BEGIN, END
+from textsplice.text.tokens import BEGIN, END, normalize
 
 Allowed = NDArray[np.bool_]
+_LETTER = r"[\p{L}\p{M}\p{N}_\u200c\u200d]"  # or digit: what the tokeniser makes words of
+_PLAIN_MARKS = str.maketrans("‘’‑", "''-")
 
 
 class Draft(NamedTuple):
@@ -181,9 +185,9 @@ class RequireFields(Rule):
 
     def violation(self, draft: Draft) -> str | None:
         present = {segment.field for segment in draft.sources.table.segments}
-        for field in self.fields:
-            if field not in present:
-                return f"the required field {field!r} has no value in the table"
+        for wanted in self.fields:
+            if wanted not in present:
+                return f"the required field {wanted!r} has no value in the table"
         for segment in self.missing(draft):
             value = " ".join(draft.sources.table.tokens[segment.start : segment.stop])
             return f"the required field {segment.field!r} ({value}) is not in the text"
@@ -195,13 +199,20 @@ class RequireFields(Rule):
 
 @dataclass(frozen=True)
 class ForbidWords(Rule):
-    """None of these words or phrases (tokens apart by spaces) stands in the text, in any case."""
+    """None of these words or phrases stands in the text, in any case.
+
+    One is found wherever no letter or digit touches it: `can` in `can't`, `3` not in `3.5`. Spaces around
+    marks don't count, so that it is found however the text's tokeniser splits it.
+    """
 
     words: tuple[str, ...]
+    patterns: tuple[regex.Pattern[str], ...] = field(repr=False, compare=False)
     name: ClassVar[str] = "forbid-words"
 
     def __init__(self, words: Sequence[str]) -> None:
-        object.__setattr__(self, "words", (words,) if isinstance(words, str) else tuple(words))
+        words = (words,) if isinstance(words, str) else tuple(words)
+        object.__setattr__(self, "words", words)
+        object.__setattr__(self, "patterns", tuple(map(_pattern, words)))
 
     def admits(self, neighbor: OfferedNeighbor) -> bool:
         # A neighbour that says it would have to be repaired by a policy that does not know the rule.
@@ -209,7 +220,7 @@ class ForbidWords(Rule):
 
     def permits(self, word: str, kind: SourceKind) -> bool:
         del kind
-        return word.casefold() not in self._single()
+        return self._found((word,)) is None
 
     def violation(self, draft: Draft) -> str | None:
         found = self._found(draft.tokens)
@@ -218,15 +229,10 @@ class ForbidWords(Rule):
     def to_dict(self) -> dict[str, object]:
         return {"rule": self.name, "words": list(self.words)}
 
-    def _single(self) -> frozenset[str]:
-        return frozenset(word.casefold() for word in self.words)
-
     def _found(self, tokens: Sequence[str]) -> str | None:
-        folded = [token.casefold() for token in tokens]
-        present = set(folded)
-        for word in self.words:
-            phrase = word.casefold().split()
-            if present.issuperset(phrase) and contains(folded, phrase):
+        text = _folded(" ".join(tokens))
+        for word, pattern in zip(self.words, self.patterns, strict=True):
+            if pattern.search(text):
                 return word
         return None
 
@@ -293,6 +299,29 @@ def contains(tokens: Sequence[str], phrase: Sequence[str]) -> bool:
     """Whether `phrase` stands in `tokens`, in one piece."""
     size, wanted = len(phrase), list(phrase)
     return any(list(tokens[i : i + size]) == wanted for i in range(len(tokens) - size + 1))
+
+
+def _pattern(phrase: str) -> regex.Pattern[str]:
+    """What finds a phrase in tokens that are joined by spaces."""
+    atoms: list[str] = regex.findall(rf"{_LETTER}+|\S", _folded(normalize(phrase)))
+    if not atoms:
+        raise InputError(f"{phrase!r} is no word to forbid.", remedy="Give a word or a phrase.")
+    found = regex.escape(atoms[0])
+    for before, atom in pairwise(atoms):
+        words = _is_word(before) and _is_word(atom)
+        found += (r"\s+" if words else r"\s*") + regex.escape(atom)
+    left = rf"(?<!{_LETTER})(?<!\p{{N}}[.,:](?=\p{{N}}))" if _is_word(atoms[0]) else ""
+    right = rf"(?!{_LETTER})(?!(?<=\p{{N}})[.,:]\p{{N}})" if _is_word(atoms[-1]) else ""
+    return regex.compile(left + found + right)
+
+
+def _folded(text: str) -> str:
+    """Text whose letters, apostrophes and hyphens can be compared."""
+    return text.casefold().translate(_PLAIN_MARKS)
+
+
+def _is_word(atom: str) -> bool:
+    return regex.match(_LETTER, atom) is not None
 
 
 def _marks(canvas: Sequence[str], start: int, rest: Sequence[str]) -> tuple[int, NDArray[np.int64]]:
