@@ -10,9 +10,12 @@ import typer
 from typer.testing import CliRunner
 
 from textsplice.cli import evaluate as evaluate_command
+from textsplice.cli import generate as generate_command
+from textsplice.config import Config
 from textsplice.corpus.table import Example, Table
-from textsplice.errors import InputError
+from textsplice.errors import ConfigError, CorpusError, InputError
 from textsplice.evaluate.outputs import Item, items_of, match, read_items, read_outputs
+from textsplice.prepare import prepare
 
 PUB = Table.of({"name": "The Vaults", "eatType": "pub"})
 CAFE = Table.of({"name": "Cotto", "eatType": "coffee shop"})
@@ -171,3 +174,143 @@ def test_an_empty_output_is_scored_and_said(tmp_path: Path, command: typer.Typer
     [system] = json.loads(result.stdout)["systems"]
     assert 0.9 < system["scores"][0]["value"] < 1.0
     assert system["slots"]["by_status"]["missing"] >= 4
+
+
+@pytest.fixture(scope="module")
+def one_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Sixty tables in one file, two texts each, in a column that is not called `text`."""
+    rows = [
+        {"table": {"name": f"Route {n}", "length": f"{n} km"}, "said": said.format(n)}
+        for n in range(60)
+        for said in ("Route {0} is {0} km long.", "{0} km is the length of Route {0}.")
+    ]
+    return write(tmp_path_factory.mktemp("one") / "mine.jsonl", *rows)
+
+
+@pytest.fixture(scope="module")
+def prepared(one_file: Path) -> Path:
+    config = Config().with_values([f'corpus.source="{one_file}"', "corpus.text_column=said"])
+    return prepare(config, folder=one_file.parent / "prepared", threads=1, quiet=True).folder
+
+
+def invoke(command: typer.Typer, *arguments: str | Path) -> tuple[dict[str, list[dict[str, object]]], str]:
+    result = CliRunner().invoke(command, [str(argument) for argument in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout) if result.stdout else {}, result.stderr
+
+
+@pytest.mark.parametrize("split", ["train", "dev", "test"])
+def test_one_file_is_cut_as_prepare_cuts_it(one_file: Path, prepared: Path, split: str) -> None:
+    items = read_items(str(one_file), split, text_column="said")
+    assert items == read_items(str(prepared), split)
+    assert 0 < len(items) < 60
+    assert all(len(item.references) == 2 for item in items)
+
+
+def test_all_rows_of_one_file_are_scored_only_if_asked_for(
+    one_file: Path, prepared: Path, tmp_path: Path, command: typer.Typer
+) -> None:
+    everything = read_items(str(one_file), "all", text_column="said")
+    assert len(everything) == 60
+    dev = read_items(str(prepared), "dev")
+    outputs = write(
+        tmp_path / "all.jsonl",
+        *({"table": item.table.to_record(), "text": "x"} for item in everything if item.table is not None),
+    )
+    asked = (outputs, "--references", one_file, "--text-column", "said", "--metrics", "BLEU", "--json")
+    with pytest.raises(InputError, match=r"no reference has the table of this output\."):
+        invoke(command, *asked)
+    found, told = invoke(command, *asked, "--split", "all")
+    assert found["systems"][0]["items"] == 60
+    assert found["systems"][0]["scores"][0]["data"] == f"{one_file}/all"
+    assert told == ""
+    some = write(
+        tmp_path / "dev.jsonl",
+        *({"table": item.table.to_record(), "text": "x"} for item in dev if item.table is not None),
+    )
+    found, told = invoke(command, some, *asked[1:])
+    assert found["systems"][0]["items"] == len(dev)
+    assert told == (
+        f"{one_file} is one file: scored are its dev tables, as `prepare` cuts it. --split all scores every row.\n"
+    )
+
+
+def test_what_generate_writes_for_a_split_of_one_file_is_scored(
+    one_file: Path, prepared: Path, tmp_path: Path, command: typer.Typer
+) -> None:
+    generate = typer.Typer()
+    generate_command.register(generate)
+    options = ("--split", "dev", "--distinct", "--out", tmp_path / "dev.jsonl", "--quiet")
+    invoke(generate, prepared, one_file, *options)
+    asked = (tmp_path / "dev.jsonl", "--metrics", "BLEU", "--json", "--references")
+    by_file, _ = invoke(command, *asked, one_file, "--text-column", "said")
+    by_folder, _ = invoke(command, *asked, prepared)
+    [one], [other] = by_file["systems"], by_folder["systems"]
+    assert one["items"] == other["items"] == len(read_items(str(prepared), "dev"))
+    assert one["scores"][0]["hash"] == other["scores"][0]["hash"]
+    assert one["scores"][0]["value"] == other["scores"][0]["value"]
+
+
+def test_a_split_that_one_file_does_not_have_is_a_sentence(one_file: Path, tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"unknown split 'tset'\. Say train, dev or test, or all for every"):
+        read_items(str(one_file), "tset")
+    tiny = write(tmp_path / "tiny.jsonl", {"table": {"name": "Route 1", "length": "1 km"}, "text": "x"})
+    assert len(read_items(str(tiny), "train")) == 1
+    with pytest.raises(InputError, match=r"no table of this file is in the split 'dev', .* --split all\.$"):
+        read_items(str(tiny), "dev")
+
+
+def test_a_prepared_folder_has_no_other_text_column(prepared: Path) -> None:
+    with pytest.raises(ConfigError, match=r"^--text-column: a prepared folder has read its texts already\.$"):
+        read_items(str(prepared), "dev", text_column="said")
+
+
+def test_slots_of_any_corpus_are_checked_as_written(
+    prepared: Path, tmp_path: Path, command: typer.Typer
+) -> None:
+    items = read_items(str(prepared), "dev")
+    texts = [item.references[0] for item in items]
+    # Another route's length, and no length at all.
+    texts[0], texts[1] = (
+        texts[0].split(" is ")[0] + " is " + texts[2].split(" is ")[1],
+        texts[1].split(" is ")[0],
+    )
+    outputs = write(
+        tmp_path / "out.jsonl",
+        *(
+            {"table": item.table.to_record(), "text": text}
+            for item, text in zip(items, texts, strict=True)
+            if item.table is not None
+        ),
+    )
+    asked = (outputs, "--references", prepared, "--metrics", "BLEU")
+    found, _ = invoke(command, *asked, "--json")
+    [system] = found["systems"]
+    assert system["lexicon"] == "values"
+    errors = [error for row in system["slot_errors"] for error in row["errors"]]
+    assert [(error["field"], error["status"]) for error in errors] == [
+        ("length", "wrong"),
+        ("length", "missing"),
+    ]
+    named, _ = invoke(command, *asked, "--lexicon", "values", "--json")
+    assert named == found
+    without, _ = invoke(command, *asked, "--lexicon", "none", "--json")
+    assert without["systems"][0]["slots"] is None
+    shown = CliRunner().invoke(command, [str(argument) for argument in asked], env={"COLUMNS": "200"})
+    assert ", values as written" in shown.stdout
+
+
+def test_references_without_tables_are_scored_and_slots_are_said_to_be_left_out(
+    tmp_path: Path, command: typer.Typer
+) -> None:
+    references = write(tmp_path / "refs.jsonl", {"id": "a", "said": "A b c d."})
+    outputs = write(tmp_path / "out.jsonl", {"id": "a", "text": "A b c d."})
+    asked = (outputs, "--references", references, "--text-column", "said", "--metrics", "BLEU", "--json")
+    found, told = invoke(command, *asked)
+    [system] = found["systems"]
+    assert system["slots"] is None
+    assert system["scores"][0]["value"] == pytest.approx(1.0)
+    assert system["scores"][0]["data"] == str(references)
+    assert told == "slots are not checked: the references have no tables.\n"

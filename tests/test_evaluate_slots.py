@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from time import process_time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from textsplice.cli.lexicon import app
 from textsplice.corpus import read_corpus
 from textsplice.corpus.table import Example, Table
 from textsplice.errors import ConfigError, CorpusError
+from textsplice.prepare.texts import read_split
 from textsplice.slots.check import check_slots, slot_errors, summarize_slots
 from textsplice.slots.induce import induce
 from textsplice.slots.lexicon import Lexicon, parse_phrase
@@ -99,6 +103,8 @@ def test_a_corpus_without_a_lexicon_is_checked_as_written() -> None:
     ]
     # A value no table had before is looked for too.
     assert str(check_slots("The Greens won.", Table.of({"team": "Greens"}), lexicon)) == "ok"
+    # The word "no" says nothing of a field that the table lacks.
+    assert str(check_slots("No, the Reds won.", Table.of({"team": "Reds"}), lexicon)) == "ok"
 
 
 @given(
@@ -185,3 +191,40 @@ def test_e2e_references_are_as_noisy_as_known_and_are_checked_fast(e2e_folder: P
     errors = slot_errors([e.text or "" for e in examples], [e.table for e in examples], E2E)
     assert process_time() - begun < 20 * len(examples) / 42_061
     assert 0.06 < sum(errors) / sum(len(e.table.fields) for e in examples) < 0.09
+
+
+def command(*arguments: str | Path) -> str:
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], env={"COLUMNS": "120"})
+    if result.exception is not None:
+        raise result.exception
+    return result.stdout
+
+
+@pytest.fixture
+def one_file(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.csv"
+    rows = "".join(f"Route {n},Route {n} is open.\n" for n in range(60))
+    path.write_text(f"name,said\n{rows}", encoding="utf-8")
+    return path
+
+
+def test_a_corpus_is_checked_with_its_own_values_and_column_split_by_split(one_file: Path) -> None:
+    options = ("--lexicon", "values", "--text-column", "said")
+    counts = {
+        split: int(re.findall(r"of (\d+) texts", command("check", one_file, *options, "--split", split))[0])
+        for split in ("train", "dev", "test", "all")
+    }
+    assert counts["all"] == 60 == counts["train"] + counts["dev"] + counts["test"]
+    assert 0 < counts["dev"] < 20
+    assert "values as written" in command("check", one_file, *options)
+
+
+def test_a_lexicon_is_proposed_from_the_training_rows_of_one_file_only(one_file: Path) -> None:
+    held_out = {e.table["name"][0] for e in read_split(str(one_file), "dev", text_column="said")}
+    proposed = command("induce", one_file, "--text-column", "said")
+    assert held_out
+    assert "Route" in proposed
+    assert not [name for name in held_out if f'"{name}"' in proposed]
+    assert all(
+        f'"{n}"' in command("induce", one_file, "--text-column", "said", "--split", "all") for n in held_out
+    )

@@ -21,13 +21,19 @@ them, and slot errors.
 Outputs are JSON lines with `text`, and `table` or `id`, as `textsplice generate` writes them. They are
 matched with their references by table or id, never by position; all texts of a table are its references.
 
+Of a corpus that is one file, only the tables that `prepare` puts into the split are scored; `--split all`
+scores every row. Slots are checked with the corpus's own lexicon (e2e, bundled); of another corpus, values
+are looked for as they are written.
+
 Examples:
 
     textsplice evaluate dev.jsonl --references e2e:data/e2e --split dev
 
     textsplice evaluate full.jsonl lrt.jsonl --references bundled --split dev --metrics BLEU,NIST --json
 
-    textsplice evaluate --compare lrt.jsonl full.jsonl --references e2e:data/e2e --split dev
+    textsplice evaluate --compare lrt.jsonl full.jsonl --references prepared/e2e --split dev
+
+    textsplice evaluate out.jsonl --references mine.csv --text-column summary --split all
 """
 
 
@@ -38,17 +44,26 @@ def register(app: typer.Typer) -> None:
 
 def run(
     references: Annotated[
-        str, typer.Option(help="A corpus, as `prepare` takes it, or a JSONL file of ids and texts.")
+        str,
+        typer.Option(
+            help="A corpus, as `prepare` takes it, a prepared folder, or a JSONL file of ids and texts."
+        ),
     ],
     outputs: Annotated[
         list[Path] | None, typer.Argument(help="Files that `generate` wrote, one a system.")
     ] = None,
-    split: Annotated[str, typer.Option(help="The split, where the references are a corpus.")] = "dev",
+    split: Annotated[
+        str, typer.Option(help="The split of a corpus; `all` is every row of a corpus that is one file.")
+    ] = "dev",
+    text_column: Annotated[
+        str | None, typer.Option(help="The column of the references that holds the text.")
+    ] = None,
     metrics: Annotated[
         str | None, typer.Option(help="Names with commas between; all five that can run here, if not said.")
     ] = None,
     lexicon: Annotated[
-        str | None, typer.Option(help="How values are worded: e2e, bundled, none, or a TOML file.")
+        str | None,
+        typer.Option(help="How values are worded: e2e, bundled, values (as written), none, or a TOML file."),
     ] = None,
     compare: Annotated[
         tuple[Path, Path] | None,
@@ -60,17 +75,27 @@ def run(
     json: Annotated[bool, typer.Option("--json", help="Scores with signatures as JSON.")] = False,
 ) -> None:
     """Prints scores of one or several systems."""
+    from textsplice.cli.systems import corpus_of
     from textsplice.errors import InputError
     from textsplice.evaluate.outputs import match, read_items, read_outputs
     from textsplice.evaluate.report import evaluate
     from textsplice.evaluate.significance import compare as compare_scores
+    from textsplice.prepare.texts import ALL, is_one_file
 
     paths: list[Path] = list(outputs or [])
     paths += [path for path in compare or () if path not in paths]
     if not paths:
         raise InputError("there are no outputs to score.", remedy="Name a file, or two with --compare A B.")
     asked = wanted_metrics(metrics)
-    items = read_items(references, split)
+    items = read_items(references, split, text_column=text_column)
+    has_tables = items[0].table is not None
+    if has_tables and split != ALL and is_one_file(references):
+        cut = f"{references} is one file: scored are its {split} tables, as `prepare` cuts it."
+        _say(f"{cut} --split all scores every row.")
+    wording = corpus_lexicon(lexicon, corpus_of(references))
+    if lexicon is None and not has_tables:
+        _say("slots are not checked: the references have no tables.")
+        wording = None
     evaluations: dict[Path, Evaluation] = {}
     for path in paths:
         matched = match(read_outputs(path), items, partial=partial)
@@ -79,8 +104,8 @@ def run(
             matched,
             asked,
             name=str(path),
-            data=f"{references}/{split}",
-            lexicon=corpus_lexicon(lexicon, references),
+            data=f"{references}/{split}" if has_tables else references,
+            lexicon=wording,
         )
     comparisons = []
     if compare is not None:
@@ -103,12 +128,12 @@ def run(
     console = Console()
     console.print(evaluation_grid(list(evaluations.values())))
     for each in evaluations.values():
-        if each.slots is not None:
-            console.print(slot_grid(each.name, each.slots))
+        if each.slots is not None and each.lexicon is not None:
+            console.print(slot_grid(each.name, each.slots, each.lexicon))
     if comparisons and compare is not None:
         console.print(comparison_grid(compare[0].name, compare[1].name, comparisons))
-    for measurement in next(iter(evaluations.values())).measurements:
-        console.print(str(measurement.score.signature), style="dim", highlight=False, soft_wrap=True)
+    for signature in next(iter(evaluations.values())).signatures:
+        console.print(signature, style="dim", highlight=False, soft_wrap=True)
 
 
 def wanted_metrics(names: str | None) -> list[Metric]:
@@ -120,20 +145,24 @@ def wanted_metrics(names: str | None) -> list[Metric]:
         return [metric_named(name) for name in names.split(",")]
     missing = {metric: error for metric in E2E_METRICS if (error := missing_for(metric)) is not None}
     for error in list(missing.values())[:1]:
-        print(f"left out {', '.join(missing)}: {error.sentence()}", file=sys.stderr)
+        _say(f"left out {', '.join(missing)}: {error.sentence()}")
     return [metric for metric in E2E_METRICS if metric not in missing]
 
 
 def corpus_lexicon(given: str | None, references: str) -> str | None:
-    """The lexicon to check slots with; that of the corpus, if there is one and none was named."""
+    """The lexicon to check slots with; if none was named, that of the corpus, else the values as written."""
+    from textsplice.slots.lexicon import BUNDLED, VALUES
+
     if given is not None:
         return None if given == "none" else given
-    return {"e2e": "e2e", "bundled": "bundled"}.get(references.split(":")[0])
+    name = references.split(":")[0]
+    return name if name in BUNDLED else VALUES
 
 
 def _warn_of_empty(path: Path, empty: Sequence[object], count: int) -> None:
     if empty:
-        print(
-            f"warning: {path}: {len(empty):,} of {count:,} outputs are empty and are scored as empty texts.",
-            file=sys.stderr,
-        )
+        _say(f"warning: {path}: {len(empty):,} of {count:,} outputs are empty and are scored as empty texts.")
+
+
+def _say(sentence: str) -> None:
+    print(sentence, file=sys.stderr)

@@ -37,7 +37,10 @@ def generate(
     run: Annotated[Path, typer.Argument(help="A run's folder, or a prepared one for swap.")],
     tables: Annotated[str, typer.Argument(help="Whatever `read_corpus` reads; texts in it are ignored.")],
     out: Annotated[Path | None, typer.Option(help="Where to write; standard output if not said.")] = None,
-    split: Annotated[str | None, typer.Option(help="Which split, where TABLES has several.")] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(help="Which split, where TABLES has several; of one file, every row if not said."),
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Skip the rows that --out already has.")] = False,
     distinct: Annotated[
         bool, typer.Option("--distinct", help="Each table once (E2E has one a reference).")
@@ -72,10 +75,10 @@ def generate(
     Rows come in the order of the tables. A table for which no text satisfies the rules has a row
     too, with status "abstained" and the reason.
     """
-    from textsplice.corpus import read_corpus
+    from textsplice.prepare.texts import read_split
     from textsplice.search.rows import open_rows, write_row
 
-    corpus = read_corpus(tables, split)
+    corpus = read_split(tables, split)
     splicer = open_splicer(run, swap=swap)
     rules = _rules(approved, require, forbid, copy_only, keep_sentences, min_sentences, max_sentences)
     config = splicer.config.with_values(values or [])

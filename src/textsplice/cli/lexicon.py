@@ -18,7 +18,9 @@ def lexicon() -> None:
 @app.command()
 def induce(
     corpus: Annotated[str, typer.Argument(help="A corpus, as `prepare` takes it.")],
-    split: Annotated[str, typer.Option(help="The split whose texts are read.")] = "train",
+    split: Annotated[
+        str, typer.Option(help="The split whose texts are read; `all` is every row of a corpus in one file.")
+    ] = "train",
     out: Annotated[Path | None, typer.Option(help="The TOML file; the terminal, if not said.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="Read at most so many texts.")] = 20_000,
     text_column: Annotated[str | None, typer.Option(help="The column that holds the text.")] = None,
@@ -36,12 +38,11 @@ def induce(
 
         textsplice evaluate dev.jsonl --references e2e:data/e2e --lexicon lexicon.toml
     """
-    from textsplice.corpus import read_corpus
     from textsplice.files import atomic_write_text
+    from textsplice.prepare.texts import read_split
     from textsplice.slots.induce import induce as induce_lexicon
 
-    one_file = Path(corpus).is_file()
-    examples = read_corpus(corpus, None if one_file else split, text_column=text_column)
+    examples = read_split(corpus, split, text_column=text_column)
     # Every n-th text: neighbours in a file often share their table.
     step = -(-len(examples) // limit)
     text = induce_lexicon(e for number, e in enumerate(examples) if number % step == 0).to_toml()
@@ -55,8 +56,12 @@ def induce(
 @app.command()
 def check(
     corpus: Annotated[str, typer.Argument(help="A corpus, as `prepare` takes it.")],
-    lexicon: Annotated[str, typer.Option(help="e2e, bundled, or a TOML file.")],
-    split: Annotated[str, typer.Option(help="The split whose texts are checked.")] = "dev",
+    lexicon: Annotated[str, typer.Option(help="e2e, bundled, values (as written), or a TOML file.")],
+    split: Annotated[
+        str,
+        typer.Option(help="The split whose texts are checked; `all` is every row of a corpus in one file."),
+    ] = "dev",
+    text_column: Annotated[str | None, typer.Option(help="The column that holds the text.")] = None,
     show: Annotated[int, typer.Option(min=0, help="Print so many texts with errors.")] = 10,
 ) -> None:
     """Check a corpus's own texts against their tables: how noisy are they, and what does a lexicon miss?
@@ -66,20 +71,21 @@ def check(
         textsplice lexicon check e2e:data/e2e --lexicon e2e
 
         textsplice lexicon check mine.jsonl --lexicon mine.toml --split train --show 50
+
+        textsplice lexicon check mine.csv --text-column summary --lexicon values --split all
     """
     from rich.console import Console
 
-    from textsplice.corpus import read_corpus
     from textsplice.evaluate.tables import slot_grid
+    from textsplice.prepare.texts import read_split
     from textsplice.slots.check import check_slots, summarize_slots
     from textsplice.slots.lexicon import Lexicon
 
-    known = Lexicon.load(lexicon)
-    one_file = Path(corpus).is_file()
-    examples = [e for e in read_corpus(corpus, None if one_file else split) if e.text]
+    examples = [e for e in read_split(corpus, split, text_column=text_column) if e.text]
+    known = Lexicon.named(lexicon, (e.table for e in examples))
     reports = [check_slots(e.text or "", e.table, known) for e in examples]
     console = Console()
-    console.print(slot_grid(f"{corpus}/{split}", summarize_slots(reports)))
+    console.print(slot_grid(f"{corpus}/{split}", summarize_slots(reports), lexicon))
     erring = [(e, r) for e, r in zip(examples, reports, strict=True) if r.errors]
     for example, report in erring[:show]:
         console.print(f"\n{example.id}: {example.text}\n  {report}", highlight=False, markup=False)

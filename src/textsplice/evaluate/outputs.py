@@ -12,7 +12,8 @@ from textsplice.corpus.lines import read_lines
 from textsplice.corpus.missing import missing_file
 from textsplice.corpus.record import as_text, table_of
 from textsplice.corpus.table import Example, Table
-from textsplice.errors import InputError
+from textsplice.errors import ConfigError, InputError
+from textsplice.prepare.texts import ALL, read_split
 
 TableKey = frozenset[tuple[str, tuple[str, ...]]]
 
@@ -84,16 +85,32 @@ def read_outputs(path: Path) -> list[Output]:
     return outputs
 
 
-def read_items(source: str, split: str | None) -> list[Item]:
-    """The references of a corpus, table by table, or of a JSONL file of `id` and `text`, id by id."""
+def read_items(source: str, split: str | None, *, text_column: str | None = None) -> list[Item]:
+    """The references of a split of a corpus or a prepared folder, table by table.
+
+    Of a corpus that is one file, the tables that `prepare` puts into the split; `all` is every row. A JSONL
+    file of `id` and `text` has no tables: its references go by id.
+    """
     path = Path(source)
+    if (path / "manifest.json").is_file():
+        from textsplice.evaluate.experiments import split_items
+        from textsplice.prepare.folder import Prepared
+
+        if text_column is not None:
+            raise ConfigError("a prepared folder has read its texts already.", where="--text-column")
+        return split_items(Prepared.open(source).split(split or ALL))
     if path.is_file() and path.suffix == ".jsonl":
         rows = list(_records(path))
         if rows and "table" not in rows[0][1]:
-            return _items_by_id(rows)
-    from textsplice.corpus import read_corpus
-
-    return items_of(read_corpus(source, split), where=source)
+            return _items_by_id(rows, text_column or "text")
+    examples = list(read_split(source, split, text_column=text_column))
+    if not examples:
+        raise InputError(
+            f"no table of this file is in the split {split!r}, to which `prepare` gives a part of them.",
+            where=source,
+            remedy="Score every row with --split all.",
+        )
+    return items_of(examples, where=source)
 
 
 def items_of(examples: Iterable[Example], *, where: str = "references") -> list[Item]:
@@ -165,12 +182,12 @@ def _number_of(output: Output, by_table: dict[TableKey, int], by_id: dict[str, i
     return number
 
 
-def _items_by_id(rows: Sequence[tuple[str, dict[str, object]]]) -> list[Item]:
+def _items_by_id(rows: Sequence[tuple[str, dict[str, object]]], text_column: str) -> list[Item]:
     groups: dict[str, list[str]] = {}
     for where, record in rows:
-        text = record.get("text")
+        text = record.get(text_column)
         if record.get("id") is None or not isinstance(text, str):
-            raise InputError("a reference needs 'text', and 'table' or 'id'.", where=where)
+            raise InputError(f"a reference needs {text_column!r}, and 'table' or 'id'.", where=where)
         groups.setdefault(as_text(record["id"], "id", where=where), []).append(text)
     return [Item((name,), None, tuple(texts)) for name, texts in groups.items()]
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from textsplice.slots.check import ERRORS, SlotSummary
+from textsplice.slots.lexicon import VALUES
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid
@@ -40,12 +41,17 @@ def evaluation_grid(evaluations: Sequence[Evaluation]) -> Grid:
     return grid
 
 
-def slot_grid(name: str, slots: SlotSummary) -> Grid:
+def wording(lexicon: str) -> str:
+    """By what slots were checked, for people."""
+    return "values as written" if lexicon == VALUES else f"lexicon {lexicon}"
+
+
+def slot_grid(name: str, slots: SlotSummary, lexicon: str) -> Grid:
     """Fields as rows, what became of their values as columns."""
     from rich.table import Table as Grid
 
     grid = Grid(
-        title=f"Slots of {name}",
+        title=f"Slots of {name}, {wording(lexicon)}",
         caption=f"{slots.error_rate:.2%} of {slots.slots:,} slots have an error"
         f" ({slots.missing_or_wrong_rate:.2%} missing or wrong);"
         f" {slots.texts_with_errors:,} of {slots.texts:,} texts",

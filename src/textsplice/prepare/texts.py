@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from textsplice.config import CorpusConfig
 from textsplice.corpus import Corpus, Example, Table, read_corpus
+from textsplice.corpus.wikibio import Sentences
 from textsplice.errors import CorpusError
 from textsplice.files import atomic_path
 from textsplice.slots.check import check_slots
@@ -22,6 +23,8 @@ from textsplice.text import BEGIN, END, Linearized, Tokenizer, linearize, tokeni
 from textsplice.text.verbatim import unsaid_values
 
 ROWS_A_BATCH = 10_000
+SPLITS = ("train", "dev", "test")
+ALL = "all"
 
 TEXTS = pa.schema(
     [
@@ -51,11 +54,51 @@ class Tokenized:
 
 
 def open_split(config: CorpusConfig, split: str) -> Corpus:
-    """The corpus of a split; of a corpus that is one file, the whole file."""
-    name = None if is_one_file(config.source) else split
-    return read_corpus(
-        config.source, name, text_column=config.text_column or None, sentences=config.sentences
+    """The split that a configuration means."""
+    return read_split(
+        config.source, split, text_column=config.text_column or None, sentences=config.sentences
     )
+
+
+def read_split(
+    source: str,
+    split: str | None,
+    *,
+    text_column: str | None = None,
+    sentences: Sentences = "first",
+) -> Corpus:
+    """The examples of a split; of a corpus that is one file, those whose tables go there.
+
+    Of one file, `all` and None are every row.
+    """
+    if not is_one_file(source):
+        return read_corpus(source, split, text_column=text_column, sentences=sentences)
+    whole = read_corpus(source, text_column=text_column, sentences=sentences)
+    if split in (None, ALL):
+        return whole
+    if split not in SPLITS:
+        raise CorpusError(
+            f"unknown split {split!r}.", where=source, remedy="Say train, dev or test, or all for every row."
+        )
+    return Corpus(_Cut(whole, split), source, split)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """Reads one split of one file."""
+
+    whole: Corpus
+    split: str
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        return self.whole.files
+
+    def examples(self) -> Iterator[Example]:
+        return (example for example in self.whole if split_of(example.table) == self.split)
+
+    def count(self) -> int:
+        return sum(1 for _ in self.examples())
 
 
 def is_one_file(source: str) -> bool:
@@ -77,13 +120,10 @@ def tokenized_examples(
     corpus: Corpus, split: str, config: CorpusConfig, tokenizer: Tokenizer
 ) -> Iterator[Tokenized]:
     """The examples of a split, tokenised; too long ones are refused, cut or left out."""
-    one_file = is_one_file(config.source)
     seen: set[bytes] = set()
     table: Table | None = None
     linearized = Linearized([], [])
     for example in corpus:
-        if one_file and split_of(example.table) != split:
-            continue
         if split == "train" and not (example.text or "").strip():
             raise CorpusError(
                 f"example {example.id!r} has no text to learn from.",

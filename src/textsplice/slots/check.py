@@ -9,13 +9,12 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from textsplice.corpus.table import Table
-from textsplice.slots.lexicon import FieldWordings, Lexicon
+from textsplice.slots.lexicon import POLAR, FieldWordings, Lexicon
 from textsplice.slots.mentions import Mention, words_of
 
 Status = Literal["ok", "missing", "wrong", "repeated", "added", "unchecked"]
 ERRORS: tuple[Status, ...] = ("missing", "wrong", "repeated", "added")
 SIDE_BY_SIDE = 2  # words between mentions that belong together
-POLAR = frozenset(("yes", "no", "true", "false"))
 _AS_WRITTEN = FieldWordings({})
 
 

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from textsplice.corpus.table import Example
-from textsplice.slots.check import POLAR
-from textsplice.slots.lexicon import FieldWordings, Lexicon
+from textsplice.slots.lexicon import POLAR, FieldWordings, Lexicon
 from textsplice.slots.mentions import verbatim_phrases, words_of
 
 _MARKS = frozenset(".!?,;:")

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 GAP = frozenset(("...",))
 SHARED = " | "  # between values that are worded alike
 BUNDLED = ("bundled", "e2e")
+VALUES = "values"  # the lexicon of whatever tables are at hand
+POLAR = frozenset(("yes", "no", "true", "false"))
 SETS = "_sets"
 _SET = re.compile(r"\{([A-Z_]+)\}")
 _KEYS = ("verbatim", "repeatable", "generic", "neutral", "values", "wordings")
@@ -95,12 +97,21 @@ class Lexicon:
         return cls({field: _field(field, section, sets, str(path)) for field, section in data.items()})
 
     @classmethod
+    def named(cls, name: str | Path, tables: Iterable[Table]) -> Lexicon:
+        """What `load` knows by this name; `values` is the lexicon of these tables."""
+        return cls.of_tables(tables) if name == VALUES else cls.load(name)
+
+    @classmethod
     def of_tables(cls, tables: Iterable[Table]) -> Lexicon:
-        """The lexicon of a corpus nobody wrote one for: values are said as they are written."""
+        """The lexicon of a corpus nobody wrote one for: values are said as they are written.
+
+        A yes or no is not: the word `no` says nothing of any field.
+        """
         values: dict[str, dict[str, None]] = {}
         for table in tables:
             for field, given in table:
-                values.setdefault(field, {}).update(dict.fromkeys(given))
+                said = (value for value in given if value.casefold() not in POLAR)
+                values.setdefault(field, {}).update(dict.fromkeys(said))
         return cls({field: FieldWordings({}, tuple(known)) for field, known in values.items()})
 
     @cached_property
