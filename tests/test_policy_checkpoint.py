@@ -106,8 +106,12 @@ class Bomb:
 
 def test_a_pickle_under_the_weights_name_is_refused(saved: Path) -> None:
     (saved / "model.safetensors").write_bytes(pickle.dumps(Bomb()))
-    with pytest.raises(StorageError, match="is no sound safetensors file"):
+    with pytest.raises(StorageError) as caught:
         load_policy(saved)
+    assert str(caught.value) == (
+        f"{saved / 'model.safetensors'}: is a pickle, which could run any program when read; "
+        "only safetensors are read. Copy it again from its run."
+    )
 
 
 def test_a_pickle_instead_of_the_weights_is_named_and_not_read(saved: Path) -> None:

@@ -228,7 +228,7 @@ def test_a_pickle_is_never_read(damaged: Path) -> None:
         Splicer.load(damaged)
     assert str(caught.value) == (
         f"{damaged / 'model.safetensors'}: is missing; pytorch_model.bin is a pickle, which is never read. "
-        "Weights are only read from safetensors, because a pickle can run any program."
+        "Copy it again from its run."
     )
 
 

@@ -206,7 +206,7 @@ def test_a_truncated_checkpoint_is_named(folder: Path, tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(StorageError) as caught:
         train(config, resume=True, quiet=True)
-    assert str(caught.value).startswith(f"{path}: truncated or not a safetensors file (")
+    assert str(caught.value).startswith(f"{path}: is no sound safetensors file (")
 
 
 class Bomb:
@@ -231,7 +231,7 @@ def test_a_pickle_offered_as_a_checkpoint_is_refused(folder: Path, tmp_path: Pat
     with pytest.raises(StorageError) as caught:
         train(config, resume=True, quiet=True)
     assert str(caught.value) == (
-        f"{path}: a pickle, which could run any program when read; only safetensors are read. "
+        f"{path}: is a pickle, which could run any program when read; only safetensors are read. "
         "Start anew with --fresh, or put a whole checkpoint there."
     )
     assert not (tmp_path / "exploded").exists()

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import cast
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 
 from textsplice.errors import StorageError
 from textsplice.files import atomic_path, atomic_write_text
 from textsplice.policy.config import FORMAT_VERSION, KINDS, PolicyConfig
 from textsplice.policy.copy import CopyPolicy
 from textsplice.policy.full import FullPolicy
+from textsplice.policy.tensors import read_tensors
 from textsplice.policy.token import TokenPolicy
 
 Policy = FullPolicy | TokenPolicy | CopyPolicy
@@ -49,7 +49,7 @@ def save_policy(policy: Policy, folder: Path) -> None:
 def load_policy(folder: Path) -> Policy:
     """Reads a policy of any kind; `StorageError` if the folder holds anything but a sound checkpoint."""
     config = _read_config(folder / CONFIG)
-    weights = _read_weights(folder)
+    weights = read_tensors(folder / WEIGHTS, "Copy it again from its run.")
     policy = new_policy(config, seed=0)
     expected = {name: tensor.shape for name, tensor in policy.state_dict().items()}
     found = {name: tensor.shape for name, tensor in weights.items()}
@@ -96,24 +96,3 @@ def _read_config(path: Path) -> PolicyConfig:
         return PolicyConfig.from_dict(values)
     except Exception as error:  # transformers raises its own validation errors
         raise StorageError(f"has a value that can't be used: {error}.", where=str(path)) from error
-
-
-def _read_weights(folder: Path) -> dict[str, torch.Tensor]:
-    path = folder / WEIGHTS
-    if not path.is_file():
-        others = sorted(p.name for p in folder.glob("*") if p.suffix in {".bin", ".pt", ".pkl", ".pth"})
-        raise StorageError(
-            f"is missing{f'; {others[0]} is a pickle, which is never read' if others else ''}.",
-            where=str(path),
-            remedy="Weights are only read from safetensors, because a pickle can run any program.",
-        )
-    try:
-        with safe_open(path, framework="pt"):
-            pass
-        return load_file(path)
-    except (SafetensorError, OSError, ValueError) as error:
-        raise StorageError(
-            f"is no sound safetensors file ({error}).",
-            where=str(path),
-            remedy="It may be truncated, or a pickle under another name: copy it again from its run.",
-        ) from error

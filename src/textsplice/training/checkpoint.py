@@ -13,12 +13,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save
+from safetensors.torch import save
 from torch import Tensor, nn
 
 from textsplice.errors import StorageError
 from textsplice.files import atomic_write_text, storage_error
+from textsplice.policy.tensors import read_tensors
 from textsplice.training.order import FIRST, Place
 from textsplice.training.processes import Processes
 from textsplice.training.tally import Tally
@@ -107,8 +107,9 @@ def read_state(checkpoint: Path) -> State:
 def load_checkpoint(checkpoint: Path, policy: nn.Module, optimizer: torch.optim.Optimizer) -> State:
     """Puts weights and moments in place and returns the state."""
     state = read_state(checkpoint)
-    weights = read_tensors(checkpoint / WEIGHTS)
-    moments = read_tensors(checkpoint / MOMENTS)
+    remedy = "Start anew with --fresh, or put a whole checkpoint there."
+    weights = read_tensors(checkpoint / WEIGHTS, remedy)
+    moments = read_tensors(checkpoint / MOMENTS, remedy)
     for name, parameter in policy.named_parameters():
         first, second = f"{name}.exp_avg", f"{name}.exp_avg_sq"
         tensors = [weights.get(name), moments.get(first), moments.get(second)]
@@ -142,31 +143,6 @@ def hand_out_checkpoint(
             processes.hand_out(moments["exp_avg"])
             processes.hand_out(moments["exp_avg_sq"])
     return state
-
-
-def read_tensors(path: Path) -> dict[str, Tensor]:
-    """Reads a safetensors file; a pickle, a truncated or a missing file is a `StorageError`."""
-    remedy = "Start anew with --fresh, or put a whole checkpoint there."
-    try:
-        with path.open("rb") as file:
-            head = file.read(9)
-        # torch.save writes a zip, pickle itself begins with 0x80; a safetensors header may begin with
-        # either by chance, but its ninth byte opens a JSON object.
-        if head[8:] != b"{" and head.startswith((b"PK", b"\x80")):
-            raise StorageError(
-                "a pickle, which could run any program when read; only safetensors are read.",
-                where=str(path),
-                remedy=remedy,
-            )
-        return load_file(path)
-    except FileNotFoundError:
-        raise StorageError("is missing.", where=str(path), remedy=remedy) from None
-    except SafetensorError as error:
-        raise StorageError(
-            f"truncated or not a safetensors file ({error}).", where=str(path), remedy=remedy
-        ) from error
-    except OSError as error:
-        raise storage_error(error, path) from error
 
 
 def _beside(folder: Path, what: str) -> Path:
