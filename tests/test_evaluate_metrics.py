@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -58,6 +60,75 @@ def test_rouge_l_and_cider_of_a_few_texts_with_an_empty_one_at_the_end() -> None
     rouge, cider = measure(outputs, references, ["ROUGE_L", "CIDEr"])
     assert rouge.statistics[:, 0].tolist() == pytest.approx([1.0, 0.9242, 0.0], abs=1e-4)
     assert cider.statistics[2, 0] == 0.0
+
+
+@pytest.mark.slow
+def test_empty_outputs_score_nothing_and_leave_the_others_as_they_are() -> None:
+    if (missing := missing_for("METEOR")) is not None:
+        pytest.skip(missing.sentence())
+    references = [["Zizzi rocks."], ["The Vaults is a pub."], ["Cotto is a cheap coffee shop."], ["A café."]]
+    outputs = ["", "The Vaults is a pub.", "Cotto is a cheap coffee shop.", ""]
+    for each in measure(outputs, references, ["METEOR", "ROUGE_L", "CIDEr"]):
+        first, second, third, fourth = each.statistics[:, 0].tolist()
+        assert first == fourth == 0.0
+        assert second > 0.5
+        assert third > 0.5
+        assert 0.0 < each.score.value < max(second, third)
+
+
+MISSING_MEMORY = "Error: Could not reserve enough space"
+
+
+def fake_java(folder: Path, script: str) -> Path:
+    """A `java` that does what the script says."""
+    path = folder / "java"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        # The tokeniser, which is asked first, does not work either.
+        (
+            "exit 1",
+            "Java ended before the tokeniser was done: what it said stands above. Does `java -version`",
+        ),
+        # The tokeniser works (it gives back the file it was named), and METEOR does not.
+        (
+            f'for last; do :; done; [ "$1" = -cp ] && exec cat "$last"; echo "{MISSING_MEMORY}" >&2; exit 1',
+            f"Java ended before METEOR was done: {MISSING_MEMORY}. Does `java -version` work, and are",
+        ),
+    ],
+    ids=["tokeniser", "METEOR"],
+)
+def test_when_java_dies_the_command_says_so_and_ends(script: str, message: str, tmp_path: Path) -> None:
+    pytest.importorskip("pycocoevalcap", reason="METEOR's programs come with pycocoevalcap")
+    references = tmp_path / "refs.jsonl"
+    references.write_text("".join(f'{{"id": "{n}", "text": "Text {n} is here."}}\n' for n in range(500)))
+    command = [
+        sys.executable,
+        "-m",
+        "textsplice",
+        "evaluate",
+        str(references),
+        "--references",
+        str(references),
+    ]
+    path = f"{fake_java(tmp_path, script)}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [*command, "--metrics", "METEOR"],
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert f"error [extra]: {message}" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
 
 
 def test_only_ascii_letters_are_lowercased() -> None:

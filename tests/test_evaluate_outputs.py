@@ -233,7 +233,8 @@ def test_all_rows_of_one_file_are_scored_only_if_asked_for(
     found, told = invoke(command, some, *asked[1:])
     assert found["systems"][0]["items"] == len(dev)
     assert told == (
-        f"{one_file} is one file: scored are its dev tables, as `prepare` cuts it. --split all scores every row.\n"
+        f"{one_file} is one file: scored are its dev tables, as `prepare` cuts it."
+        " --split all scores every row.\n"
     )
 
 

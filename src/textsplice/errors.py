@@ -50,7 +50,7 @@ class StorageError(TextspliceError):
 
 
 class MissingExtraError(TextspliceError):
-    """An optional dependency, or a program such as Java, is not installed."""
+    """An optional dependency, or a program such as Java, is not installed or does not run."""
 
     code = "extra"
 
