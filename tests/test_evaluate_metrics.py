@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from textsplice.corpus import read_corpus
 from textsplice.errors import ConfigError, InputError, MissingExtraError
 from textsplice.evaluate.metrics import measure, missing_for, rouge_4, score
 from textsplice.evaluate.outputs import items_of
-from textsplice.evaluate.score import Metric, metric_named
+from textsplice.evaluate.score import Measurement, Metric, Score, mean_of_sums, means, metric_named
 from textsplice.evaluate.significance import compare
 
 # What the challenge's own Perl and Java programs print for texts made from the E2E dev set.
@@ -215,6 +216,19 @@ def test_a_system_does_not_differ_from_itself_and_differs_from_a_worse_one() -> 
     assert found.low <= found.difference <= found.high
     assert found.p < 0.01
     assert found == compare(worse, same, samples=500, seed=1)
+
+
+def test_what_is_compared_is_what_is_resampled() -> None:
+    # As with METEOR, the corpus's score is not the mean of the items': here it says the opposite.
+    [made] = score(["a"], [["a"]], ["BLEU"])
+    signature = replace(made.signature, metric="METEOR")
+    first = Measurement(Score(0.9, signature), means([0.30, 0.40, 0.35, 0.25] * 10), mean_of_sums)
+    second = Measurement(Score(0.1, signature), means([0.40, 0.45, 0.50, 0.35] * 10), mean_of_sums)
+    found = compare(first, second)
+    assert (found.first, found.second) == pytest.approx((0.325, 0.425))
+    assert found.difference == pytest.approx(0.1)
+    assert found.low <= found.difference <= found.high
+    assert found.p < 0.01
 
 
 def test_scores_of_different_data_are_not_compared() -> None:

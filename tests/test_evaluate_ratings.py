@@ -9,11 +9,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from textsplice.cli.ratings import app
 from textsplice.corpus.table import Table
-from textsplice.errors import InputError
+from textsplice.errors import ConfigError, InputError
 from textsplice.evaluate.outputs import Output
-from textsplice.evaluate.ratings.analysis import analyses_as_markdown, analyze, tukey
+from textsplice.evaluate.ratings.analysis import analyses_as_data, analyses_as_markdown, analyze, tukey
 from textsplice.evaluate.ratings.reading import Rating, Ratings, read_ratings
 from textsplice.evaluate.ratings.sheets import CRITERIA, make_items, write_sheets
 
@@ -122,6 +124,81 @@ def test_an_incomplete_rater_is_left_out_and_named(tmp_path: Path) -> None:
     assert ratings.excluded == {1: "89 of 90 marks were given"}
     page = analyses_as_markdown(ratings, analyze(ratings))
     assert "Rater 2 is left out: 89 of 90 marks were given." in page
+
+
+def test_no_item_looks_like_a_number_to_a_spreadsheet() -> None:
+    systems = {name: outputs(name) for name in SYSTEMS}
+    sheets = make_items(systems, examples=12, raters=9, seed=5)
+    assert all(item.item[0] == "t" for sheet in sheets for item in sheet)
+    assert len({item.item for sheet in sheets for item in sheet}) == 12 * 9 * 3
+
+
+def test_a_sheet_that_a_spreadsheet_saved_in_its_own_encoding_is_read(tmp_path: Path) -> None:
+    files = fill(sheets_in(tmp_path), effect=1.0)
+    expected = read_ratings(tmp_path / "key.json", files)
+    text = files[0].read_text(encoding="utf-8").replace("Text ", "Café – ")
+    files[0].write_bytes(text.encode("cp1252"))
+    with pytest.raises(UnicodeDecodeError):
+        files[0].read_text(encoding="utf-8")
+    assert read_ratings(tmp_path / "key.json", files) == expected
+
+
+@pytest.mark.parametrize("content", ["", "item,table,text,naturalness,faithfulness,informativeness\n"])
+def test_a_file_without_a_row_is_left_out_and_named(tmp_path: Path, content: str) -> None:
+    files = fill(sheets_in(tmp_path), effect=1.0)
+    files[1].write_text(content)
+    ratings = read_ratings(tmp_path / "key.json", files)
+    assert ratings.raters == (0, 2)
+    assert ratings.empty == (str(files[1]),)
+    analyses = analyze(ratings)
+    assert f"{files[1]} is left out: it has no row." in analyses_as_markdown(ratings, analyses)
+    assert analyses_as_data(ratings, analyses)["empty"] == [str(files[1])]
+    with pytest.raises(InputError, match=r"^no rater finished: there is nothing to count\.$"):
+        read_ratings(tmp_path / "key.json", [files[1]])
+
+
+def run(*arguments: str | Path) -> str:
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if result.exception is not None:
+        raise result.exception
+    return result.stdout
+
+
+def written_outputs(folder: Path, system: str) -> str:
+    rows = [{"id": o.id, "table": o.table.to_record(), "text": o.text} for o in outputs(system) if o.table]
+    path = folder / f"{system}.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return f"{system}={path}"
+
+
+def test_sheets_are_made_and_read_by_the_command_with_the_same_figures_every_time(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    sheets = tmp_path / "sheets"
+    systems = [written_outputs(tmp_path, system) for system in SYSTEMS]
+    told = run("make", *systems, "--out", sheets, "--examples", "10", "--raters", "3").splitlines()
+    assert told[:2] == [str(sheets / "rater-01.html"), str(sheets / "rater-01.csv")]
+    assert told[-1] == "Send each rater one file; keep key.json to yourself."
+    assert len(list(sheets.iterdir())) == 7
+    filled = fill(sheets, effect=1.0)
+    page = run("read", sheets, *filled)
+    assert page.startswith("# Ratings by 3 raters\n")
+    assert page.strip() == (sheets / "ratings.md").read_text(encoding="utf-8").strip()
+    data = json.loads((sheets / "ratings.json").read_text(encoding="utf-8"))
+    assert [each["criterion"] for each in data["criteria"]] == list(CRITERIA)
+    assert (sheets / "ratings.png").read_bytes()[:4] == b"\x89PNG"
+    # The figure names what was rated, and who.
+    drawn = (sheets / "ratings.svg").read_text(encoding="utf-8")
+    assert all(f"<!-- {name} -->" in drawn for name in (*SYSTEMS, *CRITERIA))
+    run("read", sheets, *filled, "--out", tmp_path / "again")
+    for name in ("ratings.png", "ratings.svg", "ratings.json", "ratings.md"):
+        assert (sheets / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
+    run("read", sheets, *filled, "--out", tmp_path / "bare", "--no-figure")
+    assert sorted(path.name for path in (tmp_path / "bare").iterdir()) == ["ratings.json", "ratings.md"]
+
+
+def test_one_system_alone_can_not_be_rated(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"^OUTPUTS: ratings compare two systems or more, of different"):
+        run("make", written_outputs(tmp_path, "baseline"), "--out", tmp_path / "sheets")
 
 
 def test_tukey_equals_scipys_for_one_way_data() -> None:

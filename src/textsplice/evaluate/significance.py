@@ -15,7 +15,11 @@ SEED = 12345
 
 
 class Comparison(NamedTuple):
-    """Two systems by one metric: their values, the difference with its 95 % interval, and p."""
+    """Two systems by one metric: their values, the difference with its 95 % interval, and p.
+
+    What is resampled is what is compared: of METEOR, whose corpus score is not a mean, the means of the
+    items' scores.
+    """
 
     metric: Metric
     first: float
@@ -41,13 +45,14 @@ def compare(
         )
     weights = _resampled(len(first.statistics), samples, seed)
     drawn = _scores(second, weights) - _scores(first, weights)
-    difference = second.score.value - first.score.value
+    whole = first.of_sums(first.statistics.sum(axis=0)), second.of_sums(second.statistics.sum(axis=0))
+    difference = whole[1] - whole[0]
     extreme = np.abs(drawn - drawn.mean()) >= abs(difference) - 1e-12
     low, high = np.quantile(drawn, (0.025, 0.975)).tolist()
     return Comparison(
         metric=first.score.metric,
-        first=first.score.value,
-        second=second.score.value,
+        first=whole[0],
+        second=whole[1],
         difference=difference,
         low=low,
         high=high,

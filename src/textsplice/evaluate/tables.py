@@ -74,7 +74,8 @@ def comparison_grid(first: str, second: str, comparisons: Sequence[Comparison]) 
     how = comparisons[0]
     grid = Grid(
         title=f"{second} against {first}",
-        caption=f"paired bootstrap, {how.samples:,} samples, seed {how.seed}",
+        caption=f"paired bootstrap, {how.samples:,} samples, seed {how.seed}"
+        + ("; METEOR: means of items" if any(each.metric == "METEOR" for each in comparisons) else ""),
     )
     for column in ("", first, second, "difference", "95 %", "p"):
         grid.add_column(column, justify="right" if column else "left")

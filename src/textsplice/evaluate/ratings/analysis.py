@@ -101,6 +101,7 @@ def analyses_as_data(ratings: Ratings, analyses: Sequence[Analysis]) -> dict[str
     return {
         "raters": [rater + 1 for rater in ratings.raters],
         "excluded": {str(rater + 1): reason for rater, reason in ratings.excluded.items()},
+        "empty": list(ratings.empty),
         "criteria": [
             {
                 **asdict(each),
@@ -116,6 +117,7 @@ def analyses_as_markdown(ratings: Ratings, analyses: Sequence[Analysis]) -> str:
     """Means, effects and differences as tables."""
     parts = [f"# Ratings by {len(ratings.raters)} raters\n"]
     parts += [f"Rater {r + 1} is left out: {why}.\n" for r, why in sorted(ratings.excluded.items())]
+    parts += [f"{path} is left out: it has no row.\n" for path in ratings.empty]
     rows = [[s, *(f"{each.means[s]:.2f}" for each in analyses)] for s in ratings.systems]
     parts.append(markdown(["mean", *(each.criterion for each in analyses)], rows))
     for each in analyses:

@@ -27,11 +27,15 @@ class Rating(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ratings:
-    """All marks of the raters who finished, and why the others are left out."""
+    """All marks of the raters who finished, and why the others are left out.
+
+    `empty` are files without a row, which don't say whose they are.
+    """
 
     marks: tuple[Rating, ...]
     raters: tuple[int, ...]
     excluded: dict[int, str]
+    empty: tuple[str, ...] = ()
 
     @property
     def systems(self) -> list[str]:
@@ -46,15 +50,20 @@ class _Item(NamedTuple):
 
 
 def read_ratings(key: Path, files: Sequence[Path]) -> Ratings:
-    """Reads filled CSV files; a rater who left a mark out is excluded whole."""
+    """Reads filled CSV files; a rater who left a mark out is excluded whole, and so is an empty file."""
     items = _read_key(key)
     expected: dict[int, int] = {}
     for item in items.values():
         expected[item.rater] = expected.get(item.rater, 0) + 1
     marks: dict[int, list[Rating]] = {}
     excluded: dict[int, str] = {}
+    empty: list[str] = []
     for path in files:
-        rater, found, blank = _read_sheet(path, items)
+        sheet = _read_sheet(path, items)
+        if sheet is None:
+            empty.append(str(path))
+            continue
+        rater, found, blank = sheet
         if rater in marks or rater in excluded:
             raise InputError(f"rater {rater + 1} has two files.", where=str(path))
         wanted = expected[rater] * len(CRITERIA)
@@ -65,7 +74,7 @@ def read_ratings(key: Path, files: Sequence[Path]) -> Ratings:
     if not marks:
         raise InputError("no rater finished: there is nothing to count.")
     together = tuple(mark for rater in sorted(marks) for mark in marks[rater])
-    return Ratings(together, tuple(sorted(marks)), excluded)
+    return Ratings(together, tuple(sorted(marks)), excluded, tuple(empty))
 
 
 def _read_key(path: Path) -> dict[str, _Item]:
@@ -82,11 +91,15 @@ def _read_key(path: Path) -> dict[str, _Item]:
         raise InputError("is not a key that `ratings make` wrote.", where=str(path)) from error
 
 
-def _read_sheet(path: Path, items: dict[str, _Item]) -> tuple[int, list[Rating], int]:
-    """The rater, the marks, and how many are blank."""
+def _read_sheet(path: Path, items: dict[str, _Item]) -> tuple[int, list[Rating], int] | None:
+    """The rater, the marks, and how many are blank; None if there is no row."""
     if not path.is_file():
         raise missing_file(path)
-    rows = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig")))
+    # Spreadsheets save in whatever encoding they like. Items and marks are ASCII; texts are not read back.
+    text = path.read_text(encoding="utf-8-sig", errors="replace")
+    if not text.strip():
+        return None
+    rows = csv.DictReader(io.StringIO(text))
     header = rows.fieldnames or []
     for column in ("item", *CRITERIA):
         if column not in header:
@@ -111,6 +124,8 @@ def _read_sheet(path: Path, items: dict[str, _Item]) -> tuple[int, list[Rating],
                 blank += 1
             else:
                 found.append(Rating(item.rater, item.example, item.system, criterion, mark))
+    if not seen:
+        return None
     if len(raters) != 1:
         raise InputError("a file must hold the items of one rater.", where=str(path))
     return raters.pop(), found, blank

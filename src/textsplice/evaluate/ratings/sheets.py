@@ -57,7 +57,8 @@ def make_items(
                 system = names[(example + rater + place) % len(names)]
                 digest = hashlib.sha256(f"{seed}/{rater}/{example}/{system}".encode()).hexdigest()[:10]
                 text = texts[system][table_key(table)]
-                sheet.append(SheetItem(digest, rater, example, system, table.to_record(), text))
+                # A letter first: spreadsheets take 0012345678 and 123e456789 for numbers, and change them.
+                sheet.append(SheetItem(f"t{digest}", rater, example, system, table.to_record(), text))
         sheets.append(sheet)
     return sheets
 
