@@ -237,7 +237,7 @@ def main() -> None:
     canvases: list[int] = []
     with torch.no_grad():
         unbatched = timed(lambda: canvases.extend(unbatched_search(slow, case) for case in cases))
-    tokens = [data.vocabulary.embed(np.asarray(dev.table_tokens[i])).tolist() for i in range(len(tables))]
+    tokens = [policy.config.embed(dev.table_tokens[i]).tolist() for i in range(len(tables))]
     length = round(float(dev.targets.lengths.mean()))
     other = bart_of(policy.config)
     bart = timed(lambda: bart_generate(other, tokens, length))

@@ -92,6 +92,7 @@ def toy_config(kind: str = "full", **changes: object) -> PolicyConfig:
         "decoder_layers": 2,
         "heads": 2,
         "ffn": 24,
+        "dropout": 0.0,
         "max_positions": 24,
         "max_age": 4,
         "init_std": 0.25,

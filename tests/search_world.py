@@ -39,6 +39,7 @@ SETTINGS = [
     "vocabulary.generate_min_count=2",
     "search.max_splices=10",
 ]
+SMALL = {"encoder_layers": 1, "decoder_layers": 1, "max_positions": 256, "dropout": 0.0}
 
 
 @cache
@@ -60,7 +61,7 @@ def prepared() -> Prepared:
 def splicer(kind: Kind = "full", seed: int = 0, *values: str) -> Splicer:
     """A splicer with an untrained policy; `values` are settings such as `search.beam=2`."""
     # Large weights, so that random policies differ in what they want.
-    shape = {"d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "heads": 2, "ffn": 16}
+    shape = {"d_model": 16, "heads": 2, "ffn": 16, **SMALL}
     config = PolicyConfig.for_vocabulary(kind, prepared().vocabulary, init_std=0.5, **shape)
     return _splicer(new_policy(config, seed=seed), CONFIG_NAMES[kind], values)
 
@@ -81,7 +82,7 @@ def _beginner() -> Policy:
     torch.set_num_threads(1)
     data = prepared()
     train = data.split("train")
-    shape = {"d_model": 32, "encoder_layers": 1, "decoder_layers": 1, "heads": 2, "ffn": 32}
+    shape = {"d_model": 32, "heads": 2, "ffn": 32, **SMALL}
     config = PolicyConfig.for_vocabulary("full", data.vocabulary, **shape)
     policy = new_policy(config, seed=0)
     optimizer = torch.optim.AdamW(policy.parameters(), lr=5e-3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import torch
 
 from policy_toys import toy_config, toy_split
+from textsplice.config import Config
 from textsplice.errors import ConfigError, StorageError
 from textsplice.policy import (
     CopyPolicy,
@@ -138,6 +140,29 @@ def test_a_config_takes_its_words_from_the_vocabulary() -> None:
     assert PolicyConfig.for_vocabulary("full", vocabulary, ffn=7).words == [2, 3, 6]
     assert PolicyConfig.for_vocabulary("copy", vocabulary).words == [3, 5, 6, 7]
     assert PolicyConfig.for_vocabulary("token", vocabulary, ffn=7).ffn == 7
+
+
+def test_ids_without_an_embedding_of_their_own_share_that_of_unknown() -> None:
+    vocabulary = Vocabulary(("",) * 9, embedded=7, generate=(2, 3, 6))
+    config = PolicyConfig.for_vocabulary("full", vocabulary)
+    assert config.embed(np.array([5, 6, 7, 8], dtype=np.int32)).tolist() == [5, 6, 1, 1]
+    assert config.embed(np.array([0, 2], dtype=np.int64)).tolist() == [0, 2]
+
+
+def test_a_policy_has_the_defaults_of_a_configuration() -> None:
+    named = asdict(Config().policy)
+    named.pop("kind")  # which has names of its own there
+    vocabulary = Vocabulary(("",) * 9, embedded=7)
+    made = PolicyConfig.for_vocabulary("full", vocabulary)
+    assert {name: getattr(made, name) for name in named} == named
+
+
+def test_what_a_saved_policy_is_does_not_depend_on_defaults(tmp_path: Path) -> None:
+    vocabulary = Vocabulary(("",) * 9, embedded=8, generate=(2, 3, 6))
+    save_policy(new_policy(PolicyConfig.for_vocabulary("full", vocabulary), seed=0), tmp_path)
+    written = json.loads((tmp_path / "config.json").read_text())
+    assert written.keys() >= {"dropout", "max_positions"}
+    assert set(PolicyConfig.__annotations__) <= written.keys()
 
 
 @pytest.mark.parametrize(

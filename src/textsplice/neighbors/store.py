@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -85,10 +85,6 @@ class Store:
         if callable(allow):
             return lambda row: bool(self.offered[row]) and allow(row)
         return self.offered & allow
-
-    def rows_of(self, ids: Sequence[str]) -> NDArray[np.int32]:
-        """The rows of texts by their ids; `KeyError` for one that is not here."""
-        return np.array([self.row_of[name] for name in ids], dtype=np.int32)
 
     @cached_property
     def row_of(self) -> dict[str, int]:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import Literal, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
 from transformers import PretrainedConfig
 
+from textsplice import config
 from textsplice.errors import ConfigError
+from textsplice.text.vocabulary import UNKNOWN_ID
 
 Kind = Literal["full", "token", "copy"]
 KINDS: tuple[Kind, ...] = ("full", "token", "copy")
 FORMAT_VERSION = 1
+_DEFAULT = config.PolicyConfig()
 
 
 class PolicyVocabulary(Protocol):
@@ -25,7 +30,7 @@ class PolicyVocabulary(Protocol):
 
 
 class PolicyConfig(PretrainedConfig):
-    """Everything that shapes a policy; the defaults are small enough for two CPU cores.
+    """Everything that shapes a policy; the defaults are those of `[policy]` in a configuration.
 
     `kind` is "full" (FULL), "token" (LRT) or "copy" (S2S+copy). `words` are the ids that may be
     generated rather than copied. The paper's size is d_model 420, 6 layers, 7 heads, ffn 650, with
@@ -38,16 +43,16 @@ class PolicyConfig(PretrainedConfig):
     kind: str = "full"
     embedded: int = 5
     words: list[int] | None = None
-    d_model: int = 192
-    encoder_layers: int = 3
-    decoder_layers: int = 3
-    heads: int = 6
-    ffn: int = 384
-    dropout: float = 0.0
-    pre_norm: bool = True
-    max_positions: int = 256
-    max_age: int = 32
-    conditioned_second: bool = True
+    d_model: int = _DEFAULT.d_model
+    encoder_layers: int = _DEFAULT.encoder_layers
+    decoder_layers: int = _DEFAULT.decoder_layers
+    heads: int = _DEFAULT.heads
+    ffn: int = _DEFAULT.ffn
+    dropout: float = _DEFAULT.dropout
+    pre_norm: bool = _DEFAULT.pre_norm
+    max_positions: int = _DEFAULT.max_positions
+    max_age: int = _DEFAULT.max_age
+    conditioned_second: bool = _DEFAULT.conditioned_second
     init_std: float = 0.02
 
     @classmethod
@@ -65,6 +70,10 @@ class PolicyConfig(PretrainedConfig):
         config = cls.from_dict(shape | sizes)
         config.check()
         return config
+
+    def embed(self, ids: NDArray[np.integer]) -> NDArray[np.int64]:
+        """The rows of the embedding table that ids use: their own, or UNKNOWN's if they have none."""
+        return np.where(ids < self.embedded, ids, UNKNOWN_ID).astype(np.int64)
 
     def check(self) -> None:
         """`ConfigError` if no transformer has this shape."""

@@ -15,7 +15,6 @@ from textsplice.policy.config import PolicyConfig
 from textsplice.policy.layout import Block, lay_out
 from textsplice.policy.transformer import NEIGHBOR, Context, Decoder, Encoder, Sequences, sequences
 from textsplice.ragged import Ragged
-from textsplice.text.vocabulary import UNKNOWN_ID
 
 # bfloat16 kernels are compiled for each shape they meet, so flat tensors get sizes that come again.
 ROUND = 256
@@ -49,9 +48,8 @@ class PolicyModel(PreTrainedModel):
 
     def word_states(self) -> Tensor:
         """The generable words as the encoder's layers would see them, `[V, d]`."""
-        ids = torch.tensor(self.config.words, dtype=torch.long)
-        words = ids.where(ids < self.config.embedded, UNKNOWN_ID)
-        return self.encoder.embeddings.norm(self.tokens(words))
+        words = self.config.embed(np.asarray(self.config.words, dtype=np.int64))
+        return self.encoder.embeddings.norm(self.tokens(torch.from_numpy(words)))
 
     def encode(self, read: Sequences) -> Tensor:
         """The states of tables and neighbors, `[N, d]`."""

@@ -22,7 +22,6 @@ from textsplice.policy.model import PolicyModel
 from textsplice.policy.output import PolicyOutput
 from textsplice.policy.token_batch import TokenBatch, TokenCase
 from textsplice.policy.transformer import look_up, sequences
-from textsplice.text.vocabulary import UNKNOWN_ID
 
 FORBIDDEN = -1e9  # finite, so that a row without a right key has no NaN in its gradient
 NEVER = float("-inf")
@@ -150,9 +149,8 @@ class TokenPolicy(PolicyModel):
         """
         at = torch.from_numpy(case_of)
         position = 0 if cache is None else cache.length
-        ids = np.where(last < self.config.embedded, last, UNKNOWN_ID).astype(np.int64)
         state, seen = self.decoder.step(
-            self.tokens(torch.from_numpy(ids)),
+            self.tokens(torch.from_numpy(self.config.embed(last))),
             position,
             None if cache is None else cache.layers,
             [table[at] for table in states.tables],

@@ -17,7 +17,6 @@ from torch.nn import functional
 
 from textsplice.policy.config import PolicyConfig
 from textsplice.policy.layout import Block, Layout
-from textsplice.text.vocabulary import UNKNOWN_ID
 
 NOT_COPIED, COPIED, NEIGHBOR = range(3)  # the encoder's features
 
@@ -36,7 +35,7 @@ def sequences(
 ) -> Sequences:
     """Ids of the whole vocabulary and features in a layout's places, as a stack reads them."""
     return Sequences(
-        torch.from_numpy(np.where(ids < config.embedded, ids, UNKNOWN_ID)),
+        torch.from_numpy(config.embed(ids)),
         torch.from_numpy(layout.positions(config.max_positions)),
         torch.from_numpy(features),
         layout.blocks,

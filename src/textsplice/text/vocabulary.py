@@ -9,9 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-import numpy as np
-from numpy.typing import NDArray
-
 from textsplice.errors import StorageError
 from textsplice.files import atomic_write_text
 from textsplice.text.tokens import BEGIN, END, MASK
@@ -57,10 +54,6 @@ class Vocabulary:
     def decode(self, ids: Iterable[int]) -> list[str]:
         """The tokens of numbers."""
         return [self.words[number] for number in ids]
-
-    def embed(self, ids: NDArray[np.int32]) -> NDArray[np.int32]:
-        """The rows of the embedding table that ids use."""
-        return np.where(ids < self.embedded, ids, np.int32(UNKNOWN_ID))
 
     def extended(self, words: Iterable[str]) -> Vocabulary:
         """The same with further words at the end, which can be copied but not generated."""
