@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import resources
 from typing import Any
 
@@ -156,6 +157,15 @@ def test_the_published_schema_fits_what_is_written() -> None:
     broken["steps"][0]["splice"] = [0, 0, 1]
     del broken["digest"]
     assert violations(schema, broken, schema) == [".digest is missing", ".steps[0].splice is too short"]
+
+
+def test_a_document_says_how_the_text_was_searched_for() -> None:
+    schema = json.loads(resources.files("textsplice.report").joinpath("schema.json").read_text())
+    made = replace(bakery(), search={"beam": 3, "choose": "typical"}, weights="0123456789ab")
+    value = as_json(document(made).to_dict())
+    assert (value["search"]["beam"], value["weights"]) == (3, "0123456789ab")
+    assert violations(schema, value, schema) == []
+    assert read_document(value).generation == made
 
 
 def test_a_table_value_that_appears_twice_is_two_cells() -> None:

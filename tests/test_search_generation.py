@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from typing import cast
 
 import pytest
 
@@ -82,6 +83,9 @@ def test_json_and_back_is_the_same_generation() -> None:
         ({"splices": [[1, 2]]}, "row: 'splices' is missing or not made of 5 whole numbers each."),
         ({"status": "fine"}, "row: 'status' is missing or not one of ok, unfinished, abstained."),
         ({"sources": None}, "row: 'sources' is missing or not an object."),
+        ({"rules": [5]}, "row: rules: is not a JSON object."),
+        ({"search": [5]}, "row: 'search' is missing or not an object."),
+        ({"weights": 5}, "row: 'weights' is missing or not text."),
     ],
 )
 def test_a_row_that_is_no_generation_is_refused_with_a_sentence(
@@ -90,6 +94,21 @@ def test_a_row_that_is_no_generation_is_refused_with_a_sentence(
     with pytest.raises(InputError) as caught:
         Generation.from_dict({**blue_spice().to_dict(), **change}, "row")
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("segments", [[5], [[]], [["name", 1]], [["name", 1, 3, 4]], [[5, 1, 3]], ["abc"]])
+def test_segments_that_are_none_are_refused_with_a_sentence(segments: list[object]) -> None:
+    row = blue_spice().to_dict()
+    sources = {**cast("dict[str, object]", row["sources"]), "table": {"tokens": [], "segments": segments}}
+    with pytest.raises(InputError, match=r"^row: 'segments' is "):
+        Generation.from_dict({**row, "sources": sources}, "row")
+
+
+def test_a_row_without_the_later_keys_is_read_and_written_as_it_was() -> None:
+    row = blue_spice().to_dict()
+    assert not {"search", "weights"} & row.keys()
+    later = {**row, "search": {"beam": 3}, "weights": "0123456789ab"}
+    assert Generation.from_dict(later).to_dict() == later
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,8 @@ class Generation:
     tokenizer: Tokenizer
     attribution: Attribution = "exact"
     alternatives: tuple[Alternative, ...] = ()
+    search: Mapping[str, object] | None = None
+    weights: str | None = None
 
     @property
     def finished(self) -> bool:
@@ -176,6 +178,8 @@ class Generation:
 
     def to_dict(self) -> dict[str, object]:
         """The published JSON, `textsplice.generation/1` (docs/formats.md)."""
+        # Rows of the first versions do not have these keys; read back, they are the same rows.
+        later = {"search": self.search and dict(self.search), "weights": self.weights}
         return {
             "format": FORMAT,
             "id": self.id,
@@ -203,6 +207,7 @@ class Generation:
             "run": self.run,
             "tokenizer": self.tokenizer,
             "attribution": self.attribution,
+            **{key: value for key, value in later.items() if value is not None},
         }
 
     @classmethod
@@ -228,6 +233,8 @@ def make_generation(
     tokenizer: Tokenizer,
     attribution: Attribution = "exact",
     alternatives: Sequence[Alternative] = (),
+    search: Mapping[str, object] | None = None,
+    weights: str | None = None,
 ) -> Generation:
     """Replays the splices: the only way text is made."""
     canvases = trace(splices, sources)
@@ -254,6 +261,8 @@ def make_generation(
         tokenizer=tokenizer,
         attribution=attribution,
         alternatives=tuple(alternatives),
+        search=search,
+        weights=weights,
     )
 
 

@@ -38,7 +38,7 @@ def read_generation(data: Mapping[str, object], where: str) -> Generation:
         score=row.score("score"),
         status=cast("Status", row.choice("status", get_args(Status))),
         reason=row.text("reason") if data.get("reason") is not None else None,
-        rules=tuple(cast("Mapping[str, object]", rule) for rule in row.items("rules")),
+        rules=tuple(rule.data for rule in row.rows("rules")),
         policy=row.text("policy"),
         run=row.text("run"),
         tokenizer=cast("Tokenizer", row.choice("tokenizer", get_args(Tokenizer))),
@@ -46,15 +46,14 @@ def read_generation(data: Mapping[str, object], where: str) -> Generation:
         alternatives=tuple(
             Alternative(other.text("text"), other.score("score")) for other in row.rows("alternatives")
         ),
+        search=row.mapping("search") if data.get("search") is not None else None,
+        weights=row.text("weights") if data.get("weights") is not None else None,
     )
 
 
 def _sources(row: _Row) -> Sources:
     table = row.row("table")
-    segments = [
-        Segment(str(field), *row.numbers(span, "segments", 2))
-        for field, *span in cast("list[list[object]]", table.items("segments"))
-    ]
+    segments = [_segment(segment, table) for segment in table.items("segments")]
     words = row.mapping("words")
     if not all(number.isdecimal() and isinstance(word, str) for number, word in words.items()):
         raise InputError("words must map ids to words.", where=row.where)
@@ -66,6 +65,16 @@ def _sources(row: _Row) -> Sources:
         ),
         {int(number): cast(str, word) for number, word in words.items()},
     )
+
+
+def _segment(segment: object, row: _Row) -> Segment:
+    match segment:
+        case [str(field), *span]:
+            return Segment(field, *row.numbers(cast("list[object]", span), "segments", 2))
+        case _:
+            raise InputError(
+                "'segments' is not made of a field's name and 2 whole numbers each.", where=row.where
+            )
 
 
 def _provenance(place: object, row: _Row) -> Provenance:

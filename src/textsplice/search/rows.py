@@ -14,15 +14,19 @@ from textsplice.search.generation import Generation
 
 
 class Written(NamedTuple):
-    """What a file already holds: the rows that are whole, and how many bytes they take."""
+    """What a file already holds: its whole rows, their places `file:line`, and the bytes they take."""
 
     rows: list[Mapping[str, object]]
+    places: list[str]
     size: int
 
     def cut(self, path: Path) -> None:
         """Cuts off what follows the last whole row."""
-        if path.exists():
-            os.truncate(path, self.size)
+        try:
+            if path.exists():
+                os.truncate(path, self.size)
+        except OSError as error:
+            raise storage_error(error, path) from error
 
 
 def read_generations(path: Path) -> Iterator[tuple[str, Generation]]:
@@ -40,16 +44,38 @@ def read_generations(path: Path) -> Iterator[tuple[str, Generation]]:
 def already_written(path: Path) -> Written:
     """The whole rows of a file that a writer may have left in the middle of the last one."""
     rows: list[Mapping[str, object]] = []
+    places: list[str] = []
     size = 0
     if not path.exists():
-        return Written(rows, size)
-    with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
-            if not line.endswith(b"\n"):
-                break
-            rows.append(_parse(line, f"{path}:{number}"))
-            size += len(line)
-    return Written(rows, size)
+        return Written(rows, places, size)
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if not line.endswith(b"\n"):
+                    break
+                if line.strip():
+                    rows.append(_parse(line, f"{path}:{number}"))
+                    places.append(f"{path}:{number}")
+                size += len(line)
+    except OSError as error:
+        raise StorageError(f"{error.strerror or error}.", where=str(path)) from error
+    return Written(rows, places, size)
+
+
+def made_otherwise(row: Mapping[str, object], expected: Mapping[str, object]) -> str | None:
+    """How a row was made otherwise than `expected` says (`Splicer.made`), as a clause; None if it was not."""
+    for key, now in expected.items():
+        before = row.get(key)
+        if before == now:
+            continue
+        if key == "rules":
+            return "under other rules"
+        if isinstance(before, Mapping) and isinstance(now, Mapping):
+            there, here = cast("Mapping[str, object]", before), cast("Mapping[str, object]", now)
+            differing = [name for name in (*here, *there) if there.get(name) != here.get(name)]
+            return f"{key}.{differing[0]} was {there.get(differing[0])!r}, not {here.get(differing[0])!r}"
+        return f"{key} was {before!r}, not {now!r}" if before is not None else f"it does not say its {key}"
+    return None
 
 
 def open_rows(path: Path) -> IO[str]:
