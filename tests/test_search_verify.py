@@ -7,9 +7,11 @@ from dataclasses import replace
 import pytest
 
 from search_world import prepared, tables
+from textsplice import Table
 from textsplice.errors import VerificationError
 from textsplice.oracle.splice import Splice
-from textsplice.search.generation import Generation
+from textsplice.search.generation import Attribution, Generation, OfferedNeighbor, Status
+from textsplice.search.rules import ApprovedNeighbors
 from textsplice.search.verify import check_complete, find_lie, verify
 from textsplice.splicer import Splicer
 
@@ -134,10 +136,80 @@ def test_an_abstention_with_a_text(honest: Generation) -> None:
     assert find_lie(replace(honest, status="abstained")) == "it abstained, yet has a text"
 
 
-def test_a_missing_row() -> None:
-    with pytest.raises(VerificationError) as caught:
-        check_complete(["a", "c"], ["a", "b", "c"], where="out.jsonl")
-    assert str(caught.value) == "out.jsonl, row 1: row 'b' is missing."
+def test_an_abstention_is_compared_like_any_other_row(plain: Splicer) -> None:
+    rule = ApprovedNeighbors(["?"])
+    abstained = replace(plain.generate(tables()[0], rules=[rule]), rules=())
+    assert (abstained.status, find_lie(abstained, plain.proof)) == ("abstained", None)
+    assert find_lie(replace(abstained, table=tables()[20])) == "source 0 is not its table"
+    lie = find_lie(replace(abstained, run="other"), plain.proof)
+    assert lie == f"it is of run 'other', not of {plain.run!r}"
+    stranger = OfferedNeighbor("?", "Never.", ("\x02", "Never", ".", "\x03"))
+    offered = replace(abstained, sources=replace(abstained.sources, neighbors=(stranger,)))
+    assert find_lie(offered, plain.proof) == "neighbour '?' is not in the run's store"
+    forbidden = replace(offered, rules=({"rule": "forbid-words", "words": ["never"]},))
+    assert find_lie(forbidden) == "the rule forbid-words does not admit neighbour '?'"
+    assert find_lie(replace(abstained, reason=None)) == "it abstained without a reason"
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "lie"),
+    [
+        ("ok", "it grew late", "it is ok, yet has a reason not to be"),
+        ("unfinished", None, "it is unfinished without a reason"),
+    ],
+)
+def test_a_reason_that_does_not_go_with_the_status(
+    honest: Generation, status: Status, reason: str | None, lie: str
+) -> None:
+    assert find_lie(replace(honest, status=status, reason=reason)) == lie
+
+
+@pytest.mark.parametrize(
+    ("policy", "attribution", "marginalize", "true"),
+    [
+        ("swap", "most-probable", None, False),
+        ("full", "most-probable", True, False),
+        ("full", "exact", True, True),
+        ("lrt", "most-probable", None, True),
+        ("lrt", "exact", None, True),
+        ("lrt", "exact", True, False),
+        ("copy", "most-probable", False, False),
+        ("copy", "most-probable", True, True),
+    ],
+)
+def test_an_attribution_that_the_policy_can_not_have(
+    honest: Generation, policy: str, attribution: Attribution, marginalize: bool | None, true: bool
+) -> None:
+    search = None if marginalize is None else {"marginalize": marginalize}
+    forged = replace(honest, policy=policy, attribution=attribution, search=search)
+    lie = f"its attribution is not {attribution!r}, as {policy!r} chose its words"
+    assert find_lie(forged) == (None if true else lie)
+
+
+def test_a_policy_or_weights_or_a_tokenizer_that_the_run_does_not_have(plain: Splicer) -> None:
+    proof = plain.proof
+    made = plain.generate({"name": "Aromi"}, rules=[ApprovedNeighbors(["?"])])
+    assert find_lie(replace(made, policy="full"), proof) == "its policy is 'full', the run's swap"
+    heavy = replace(made, weights="0123456789ab")
+    lie = "it was made with the weights 0123456789ab, the run has none"
+    assert find_lie(heavy, proof) == lie
+    assert find_lie(heavy, replace(proof, weights="0123456789ab")) is None
+    lie = "its tokenizer is 'spaces', the run's 'words'"
+    assert find_lie(replace(made, tokenizer="spaces"), proof) == lie
+
+
+def test_rows_are_those_of_all_the_tables() -> None:
+    tables = {name: Table.of({"name": name}) for name in "abc"}
+    check_complete(tables.items(), tables.items(), where="out.jsonl")
+    for rows, lie in [
+        ({"a": tables["a"], "c": tables["c"]}, "row 1: row 'b' is missing."),
+        ({"a": tables["a"]}, "row 1: row 'b' is missing."),
+        ({**tables, "d": tables["a"]}, "row 3: row 'd' is of no table."),
+        ({**tables, "b": tables["a"]}, "row 1: row 'b' has another table."),
+    ]:
+        with pytest.raises(VerificationError) as caught:
+            check_complete(rows.items(), tables.items(), where="out.jsonl")
+        assert str(caught.value) == f"out.jsonl, {lie}"
 
 
 def test_the_error_names_the_row(honest: Generation) -> None:

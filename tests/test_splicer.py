@@ -16,6 +16,7 @@ from search_world import prepared, splicer, tables
 from textsplice.cli import explain, generate, verify
 from textsplice.config import to_toml
 from textsplice.errors import InputError, StorageError, TextspliceError
+from textsplice.files import file_hash
 from textsplice.neighbors.store import Store
 from textsplice.policy import save_policy
 from textsplice.ragged import Ragged
@@ -110,7 +111,114 @@ def test_a_file_that_is_there_is_not_overwritten(input_file: Path, tmp_path: Pat
     said = command("generate", folder, input_file, "--out", out)
     assert said == (2, f"{out}: the file is there already. Go on with --resume, or name another file.")
     said = command("generate", folder, input_file, "--out", out, "--resume", "--forbid", "x")
-    assert said == (2, f"{out}:1: was made by another run or under other rules. Name another file.")
+    assert said == (2, f"{out}:1: was made otherwise: under other rules. Name another file.")
+
+
+def test_rows_say_how_they_were_searched_for_and_with_which_weights(run_folder: Path) -> None:
+    maker = Splicer.load(run_folder)
+    row = maker.generate(tables()[0], beam=2).to_dict()
+    settings = {**maker.config.to_dict()["search"], "beam": 2}
+    del settings["batch_size"]
+    assert row["search"] == settings
+    assert row["weights"] == file_hash(run_folder / "model.safetensors")[:12]
+    assert "weights" not in Splicer.untrained(run_folder).generate(tables()[0]).to_dict()
+
+
+def test_resume_refuses_rows_of_other_settings(input_file: Path, tmp_path: Path) -> None:
+    out, folder = tmp_path / "out.jsonl", prepared().folder
+    command("generate", folder, input_file, "--out", out, "--limit", "2", "--beam", "2")
+    again = ("generate", folder, input_file, "--out", out, "--resume", "--limit", "3")
+    said = "was made otherwise: search.beam was 2, not 4. Name another file."
+    assert command(*again, "--beam", "4") == (2, f"{out}:1: {said}")
+    said = "was made otherwise: search.choose was 'typical', not 'consensus'. Name another file."
+    assert command(*again, "--beam", "2", "--set", "search.choose=consensus") == (2, f"{out}:1: {said}")
+    assert len(out.read_text(encoding="utf-8").splitlines()) == 2
+    # No text depends on how many tables are searched at once.
+    assert command(*again, "--beam", "2", "--batch-size", "1")[0] == 0
+    assert len(out.read_text(encoding="utf-8").splitlines()) == 3
+
+
+def test_resume_refuses_rows_that_do_not_say_their_settings(input_file: Path, tmp_path: Path) -> None:
+    out, folder = tmp_path / "out.jsonl", prepared().folder
+    command("generate", folder, input_file, "--out", out, "--limit", "1")
+    row = json.loads(out.read_text(encoding="utf-8"))
+    del row["search"]
+    out.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    assert command("generate", folder, input_file, "--out", out, "--resume") == (
+        2,
+        f"{out}:1: was made otherwise: it does not say its search. Name another file.",
+    )
+    assert command("verify", out, "--run", folder)[0] == 0
+
+
+def test_resume_refuses_rows_of_other_weights_and_verify_names_them(
+    damaged: Path, input_file: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.jsonl"
+    before = file_hash(damaged / "model.safetensors")[:12]
+    command("generate", damaged, input_file, "--out", out, "--limit", "1", "--beam", "1")
+    other = splicer("full", 4).policy
+    assert other is not None
+    save_policy(other, damaged)
+    now = file_hash(damaged / "model.safetensors")[:12]
+    assert command("generate", damaged, input_file, "--out", out, "--resume", "--beam", "1") == (
+        2,
+        f"{out}:1: was made otherwise: weights was {before!r}, not {now!r}. Name another file.",
+    )
+    assert command("verify", out)[0] == 0
+    code, said = command("verify", out, "--run", damaged)
+    assert code == 2
+    assert said.endswith(f"it was made with the weights {before}, the run has {now}.")
+
+
+def test_resume_and_verify_refuse_another_table_under_the_same_id(input_file: Path, tmp_path: Path) -> None:
+    out, folder = tmp_path / "out.jsonl", prepared().folder
+    command("generate", folder, input_file, "--out", out)
+    rows = [json.loads(line) for line in input_file.read_text(encoding="utf-8").splitlines()]
+    rows[1]["table"]["name"] = "Another Walk"
+    input_file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert command("generate", folder, input_file, "--out", out, "--resume") == (
+        2,
+        f"{out}:2: the table of row 'w1' is another one in the input. "
+        "Name another file, or give the tables it was made from.",
+    )
+    said = f"{out}, row 1: row 'w1' has another table."
+    assert command("verify", out, "--tables", input_file) == (2, said)
+
+
+def test_a_blank_line_in_a_resumed_file_is_passed_over(input_file: Path, tmp_path: Path) -> None:
+    out, folder = tmp_path / "out.jsonl", prepared().folder
+    command("generate", folder, input_file, "--out", out, "--limit", "2")
+    out.write_bytes(b"\n" + out.read_bytes() + b"  \n")
+    assert command("generate", folder, input_file, "--out", out, "--resume", "--limit", "3")[0] == 0
+    assert command("verify", out, "--tables", input_file)[1] == f"{out}, row 3: row 'w3' is missing."
+    said = command("generate", folder, input_file, "--out", out, "--resume", "--forbid", "x")[1]
+    assert said.startswith(f"{out}:2: was made otherwise")
+
+
+@pytest.mark.parametrize("resume", [["--resume"], []])
+def test_a_folder_is_no_file_to_write_to(input_file: Path, tmp_path: Path, resume: list[str]) -> None:
+    said = command("generate", prepared().folder, input_file, "--out", tmp_path, *resume)
+    assert said == (2, f"{tmp_path}: is a folder. Name a file in it.")
+
+
+def test_approved_ids_that_are_no_text_are_refused(input_file: Path, tmp_path: Path) -> None:
+    approved = tmp_path / "ids.txt"
+    approved.write_bytes(b"train-\xff\n")
+    said = command("generate", prepared().folder, input_file, "--approved", approved)
+    assert said == (2, f"{approved}: is not UTF-8 text. Write one id a line, as UTF-8.")
+
+
+def test_generate_changes_settings_of_the_search_only(input_file: Path) -> None:
+    code, said = command("generate", prepared().folder, input_file, "--set", "neighbors.k=5")
+    assert (code, "'neighbors.k=5'" in said) == (2, True)
+
+
+@pytest.mark.parametrize("record", ["5", "[1]", "null", '"name"'])
+def test_explain_refuses_what_is_no_record(record: str) -> None:
+    folder = prepared().folder
+    said = f"""{folder}: {record!r} is not a record. Write it as JSON: '{{"name": "Blue Spice"}}'."""
+    assert command("explain", folder, record) == (2, said)
 
 
 def test_verify_exits_with_2_at_a_changed_word(input_file: Path, tmp_path: Path) -> None:
@@ -201,6 +309,15 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
         f"{tmp_path}: is not the folder of a run: it has no run.json. "
         "Train one with `textsplice train CONFIG`."
     )
+
+
+@pytest.mark.parametrize("about", ["[]", "5", "{}", '{"id": 5}'])
+def test_a_run_json_that_does_not_say_the_id_is_refused(damaged: Path, about: str) -> None:
+    (damaged / "run.json").write_text(about, encoding="utf-8")
+    with pytest.raises(StorageError) as caught:
+        Splicer.untrained(damaged)
+    where = damaged / "run.json"
+    assert str(caught.value) == f"{where}: does not say the run's id. Copy it again from its run."
 
 
 def test_a_run_of_another_version_is_refused(damaged: Path) -> None:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
 from textsplice.config import Config, SearchConfig, load_config
 from textsplice.corpus.table import Example, Table
 from textsplice.errors import InputError, StorageError
+from textsplice.files import file_hash
 from textsplice.memory import is_out_of_memory
 from textsplice.neighbors.store import Store
 from textsplice.policy.cases import Case
@@ -56,6 +57,16 @@ class _Task:
     problem: Problem
 
 
+class Made(TypedDict):
+    """What a row says of how it was made; rows that agree in it can stand in one file."""
+
+    run: str
+    policy: str
+    rules: list[dict[str, object]]
+    weights: str | None
+    search: dict[str, object]
+
+
 class Splicer:
     """Generates text from tables, with a trained policy or, without one, by swapping values."""
 
@@ -68,6 +79,7 @@ class Splicer:
         policy: Policy | None,
         run: str,
         folder: Path | None = None,
+        weights: str | None = None,
     ) -> None:
         self.store = store
         self.vocabulary = vocabulary
@@ -75,6 +87,7 @@ class Splicer:
         self.policy = policy
         self.run = run
         self.folder = folder
+        self.weights = weights
         self._offers = Offers(store, config.neighbors.k, vocabulary)
 
     @classmethod
@@ -118,6 +131,7 @@ class Splicer:
             policy=policy,
             run=_run_id(folder),
             folder=folder,
+            weights=_weights_id(folder / "model.safetensors"),
         )
 
     @property
@@ -128,7 +142,9 @@ class Splicer:
     @property
     def proof(self) -> Proof:
         """What generations of this run can be verified against."""
-        return Proof(self.run, self.store, self.vocabulary)
+        trained = self.policy is not None or self.folder is not None
+        policies = {"swap", self.config.policy.kind} if trained else {"swap"}
+        return Proof(self.run, frozenset(policies), self.store, self.vocabulary, self.weights)
 
     @cached_property
     def encodings(self) -> Encodings:
@@ -143,6 +159,18 @@ class Splicer:
         """How values are worded, if the run's corpus was prepared with a lexicon."""
         path = self.folder / "lexicon.toml" if self.folder else None
         return Lexicon.load(path) if path and path.is_file() else None
+
+    def made(self, search: SearchConfig, rules: Sequence[Rule] = ()) -> Made:
+        """How texts are made with these settings."""
+        # However many tables are searched at once, their texts are the same.
+        settings = {key: value for key, value in asdict(search).items() if key != "batch_size"}
+        return {
+            "run": self.run,
+            "policy": self.kind,
+            "rules": [rule.to_dict() for rule in rules],
+            "weights": None if self.policy is None else self.weights,
+            "search": settings,
+        }
 
     def generate(self, table: Record, *, rules: Sequence[Rule] = (), beam: int | None = None) -> Generation:
         """The text of one table."""
@@ -204,7 +232,7 @@ class Splicer:
         table = linearize(example.table, tokenizer)
         window = self.config.neighbors.k
         sources, outcome = swap(SwapTask(table, rules, tokenizer), neighbors, window=window)
-        give = _Giver(example, sources, self.vocabulary.words, rules, self, "exact")
+        give = _Giver(example, sources, self.vocabulary.words, rules, settings, self, "exact")
         return give.best(outcome.ranked()[: settings.beam], None, outcome.obstacle)
 
     def _tasks(self, batch: Sequence[Example], rules: tuple[Rule, ...]) -> list[_Task]:
@@ -279,6 +307,7 @@ class Splicer:
             problem.sources,
             problem.words,
             problem.rules,
+            settings,
             self,
             "most-probable" if summed else "exact",
         )
@@ -293,6 +322,7 @@ class _Giver:
     sources: Sources
     words: Sequence[str]
     rules: Sequence[Rule]
+    settings: SearchConfig
     splicer: Splicer
     attribution: Attribution
 
@@ -314,9 +344,7 @@ class _Giver:
             splices=candidate.splices,
             score=candidate.score,
             status=status,
-            rules=[rule.to_dict() for rule in self.rules],
-            policy=self.splicer.kind,
-            run=self.splicer.run,
+            **self.splicer.made(self.settings, self.rules),
             tokenizer=self.splicer.store.tokenizer,
             attribution=self.attribution,
         )
@@ -340,8 +368,20 @@ def _example(record: Record, number: int) -> Example:
 
 
 def _run_id(folder: Path) -> str:
+    path = folder / "run.json"
     try:
-        about = cast("dict[str, object]", json.loads((folder / "run.json").read_text(encoding="utf-8")))
-        return str(about["id"])
-    except (OSError, ValueError, KeyError) as error:
-        raise StorageError(f"can't be read: {error}.", where=str(folder / "run.json")) from error
+        about = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise StorageError(f"can't be read: {error}.", where=str(path)) from error
+    match about:
+        case {"id": str(name)}:
+            return name
+        case _:
+            raise StorageError(
+                "does not say the run's id.", where=str(path), remedy="Copy it again from its run."
+            )
+
+
+def _weights_id(path: Path) -> str | None:
+    """Twelve hexadecimal digits that differ where weights differ; None where there are none."""
+    return file_hash(path)[:12] if path.is_file() else None

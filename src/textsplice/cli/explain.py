@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
@@ -68,15 +68,16 @@ def _generate(run: Path, record: str | None) -> Generation:
     from textsplice.cli.generate import open_splicer
     from textsplice.errors import InputError
 
+    remedy = """Write it as JSON: '{"name": "Blue Spice"}'."""
+    if not record:
+        raise InputError("a run needs a record to say.", where=str(run), remedy=remedy)
     try:
-        table = json.loads(record or "")
+        table = json.loads(record)
     except ValueError as error:
-        raise InputError(
-            f"{record!r} is not a record: {error}." if record else "a run needs a record to say.",
-            where=str(run),
-            remedy="""Write it as JSON: '{"name": "Blue Spice"}'.""",
-        ) from error
-    return open_splicer(run, swap=False).generate(table)
+        raise InputError(f"{record!r} is not a record: {error}.", where=str(run), remedy=remedy) from error
+    if not isinstance(table, dict):
+        raise InputError(f"{record!r} is not a record.", where=str(run), remedy=remedy)
+    return open_splicer(run, swap=False).generate(cast("dict[str, str | list[str]]", table))
 
 
 def _render(document: Document, view: View) -> str:

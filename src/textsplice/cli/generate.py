@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
@@ -46,12 +47,12 @@ def generate(
         bool, typer.Option("--distinct", help="Each table once (E2E has one a reference).")
     ] = False,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first tables.")] = None,
-    beam: Annotated[int | None, typer.Option(help="How many canvases are kept.")] = None,
+    beam: Annotated[int | None, typer.Option(help="Canvases kept for each start neighbour.")] = None,
     batch_size: Annotated[int | None, typer.Option(help="Tables at once.")] = None,
     swap: Annotated[bool, typer.Option("--swap", help="The untrained baseline.")] = False,
     values: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="search.KEY=VALUE", help="Change a setting; repeatable."),
+        typer.Option("--set", metavar="search.KEY=VALUE", help="Change a setting of the search; repeatable."),
     ] = None,
     approved: Annotated[
         Path | None, typer.Option(help="Rule: splice only from the ids in this file, one a line.")
@@ -75,24 +76,25 @@ def generate(
     Rows come in the order of the tables. A table for which no text satisfies the rules has a row
     too, with status "abstained" and the reason.
     """
+    from textsplice.cli.systems import check_values, search_of
     from textsplice.prepare.texts import read_split
     from textsplice.search.rows import open_rows, write_row
 
     corpus = read_split(tables, split)
     splicer = open_splicer(run, swap=swap)
     rules = _rules(approved, require, forbid, copy_only, keep_sentences, min_sentences, max_sentences)
-    config = splicer.config.with_values(values or [])
+    shortcuts = {"beam": beam, "batch_size": batch_size}
+    changes = [f"search.{key}={value}" for key, value in shortcuts.items() if value is not None]
+    search = search_of(splicer, check_values([*(values or []), *changes]))
     examples = islice(distinct_tables(corpus) if distinct else corpus, limit)
-    done = _done(out, examples, splicer, rules, resume=resume)
+    done = _done(out, examples, splicer.made(search, rules), resume=resume)
     target = nullcontext(sys.stdout) if out is None else open_rows(out)
     counts = {"ok": 0, "unfinished": 0, "abstained": 0}
     with target as file:
         for generation in splicer.generate_many(
             examples,
-            beam=beam,
-            batch_size=batch_size,
             rules=rules,
-            search=config.search,
+            search=search,
             progress=not quiet and out is not None,
             total=None if distinct else min(len(corpus), limit or len(corpus)) - done,
         ):
@@ -143,6 +145,10 @@ def _rules(
             lines = approved.read_text(encoding="utf-8").splitlines()
         except OSError as error:
             raise ConfigError(f"{error.strerror}.", where=str(approved)) from error
+        except UnicodeDecodeError as error:
+            raise ConfigError(
+                "is not UTF-8 text.", where=str(approved), remedy="Write one id a line, as UTF-8."
+            ) from error
         found.append(rules.ApprovedNeighbors([line.strip() for line in lines if line.strip()]))
     if require:
         found.append(rules.RequireFields(require))
@@ -159,17 +165,17 @@ def _rules(
     return found
 
 
-def _done(
-    out: Path | None, examples: Iterator[Example], splicer: Splicer, rules: list[Rule], *, resume: bool
-) -> int:
+def _done(out: Path | None, examples: Iterator[Example], made: Mapping[str, object], *, resume: bool) -> int:
     """Passes over the examples whose rows the file has; half a row at its end is cut off."""
     from textsplice.errors import ConfigError
-    from textsplice.search.rows import already_written
+    from textsplice.search.rows import already_written, made_otherwise
 
     if out is None:
         if resume:
             raise ConfigError("--resume needs --out: what went to standard output is gone.")
         return 0
+    if out.is_dir():
+        raise ConfigError("is a folder.", where=str(out), remedy="Name a file in it.")
     if out.exists() and out.stat().st_size and not resume:
         raise ConfigError(
             "the file is there already.",
@@ -177,20 +183,22 @@ def _done(
             remedy="Go on with --resume, or name another file.",
         )
     written = already_written(out)
-    expected = {"run": splicer.run, "policy": splicer.kind, "rules": [rule.to_dict() for rule in rules]}
-    for number, row in enumerate(written.rows, start=1):
+    for place, row in zip(written.places, written.rows, strict=True):
         example = next(examples, None)
         if example is None or row.get("id") != example.id:
             raise ConfigError(
                 f"row {row.get('id')!r} is not of the table that stands there in the input.",
-                where=f"{out}:{number}",
+                where=place,
                 remedy="Name another file, or give the tables it was made from.",
             )
-        if {key: row.get(key) for key in expected} != expected:
+        # As text, since the order of fields counts.
+        if json.dumps(row.get("table")) != json.dumps(example.table.to_record()):
             raise ConfigError(
-                "was made by another run or under other rules.",
-                where=f"{out}:{number}",
-                remedy="Name another file.",
+                f"the table of row {row.get('id')!r} is another one in the input.",
+                where=place,
+                remedy="Name another file, or give the tables it was made from.",
             )
+        if difference := made_otherwise(row, made):
+            raise ConfigError(f"was made otherwise: {difference}.", where=place, remedy="Name another file.")
     written.cut(out)
     return len(written.rows)

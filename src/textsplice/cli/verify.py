@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from textsplice.corpus import Table
 
 EPILOG = """Examples:
 
@@ -23,15 +26,21 @@ def register(app: typer.Typer) -> None:
 def verify(
     file: Annotated[Path, typer.Argument(help="What `generate` wrote.")],
     run: Annotated[
-        Path | None, typer.Option(help="Also compare neighbours and words with this run's folder.")
+        Path | None,
+        typer.Option(help="Also compare neighbours, words, policy, weights and tokenizer with this run's."),
     ] = None,
     tables: Annotated[
-        str | None, typer.Option(help="Also check that every one of these tables has its row.")
+        str | None, typer.Option(help="Also check that each of these tables, and no other, has its row.")
     ] = None,
     split: Annotated[str | None, typer.Option(help="Which split, where --tables has several.")] = None,
     distinct: Annotated[bool, typer.Option("--distinct", help="As for `generate`.")] = False,
 ) -> None:
-    """Replay every derivation and compare everything a row says; exit with 2 at the first lie."""
+    """Replay every derivation and compare what it makes; exit with 2 at the first lie.
+
+    Compared are text, tokens, provenance, table, neighbours, rules and attribution, of rows that
+    abstained all but the text. Not checked, since only a new search could tell: scores, alternatives,
+    search settings, and whether the status had to be what it is.
+    """
     from collections import Counter
 
     from textsplice.search.rows import read_generations
@@ -41,17 +50,17 @@ def verify(
 
     proof = Splicer.untrained(run).proof if run is not None else None
     counts: Counter[str] = Counter()
-    ids: list[str] = []
+    rows: list[tuple[str, Table]] = []
     for where, generation in read_generations(file):
         verify_one(generation, proof, where=where)
         counts[generation.status] += 1
-        ids.append(generation.id)
+        rows.append((generation.id, generation.table))
     if tables is not None:
         from textsplice.cli.generate import distinct_tables
-        from textsplice.corpus import read_corpus
+        from textsplice.prepare.texts import read_split
 
-        corpus = read_corpus(tables, split)
+        corpus = read_split(tables, split)
         examples = distinct_tables(corpus) if distinct else iter(corpus)
-        check_complete(ids, (example.id for example in examples), where=str(file))
+        check_complete(rows, ((example.id, example.table) for example in examples), where=str(file))
     told = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
     typer.echo(f"{file}: {sum(counts.values())} rows are what they say ({told or 'none'}).")

@@ -1,7 +1,9 @@
-"""Whether a generation tells the truth: its splices are replayed and everything it says is compared.
+"""Whether a generation tells the truth: its splices are replayed and what they make is compared.
 
 What needs no more than the row itself is always checked. With the run it names, the neighbours must also
-stand in the run's store, word for word, and generated words in its vocabulary.
+stand in the run's store, word for word, generated words in its vocabulary, and policy, weights and tokeniser
+must be the run's. Not checked is what only a new search could tell: scores, alternatives, settings of the
+search, and whether a text that is given, unfinished or missing had to be.
 """
 
 from __future__ import annotations
@@ -10,11 +12,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from textsplice.corpus.table import Table
 from textsplice.errors import InputError, VerificationError
 from textsplice.neighbors.store import Store
 from textsplice.oracle.splice import Origin, Splice, trace
 from textsplice.search.generation import Generation, OfferedNeighbor, inner, unfit
-from textsplice.search.rules import Draft, broken_rule, rules_from_dicts
+from textsplice.search.rules import Draft, Rule, broken_rule, rules_from_dicts
 from textsplice.text.linearize import linearize
 from textsplice.text.tokens import BEGIN, END, MASK, detokenize_with_spans, tokenize
 from textsplice.text.vocabulary import Vocabulary
@@ -22,11 +25,13 @@ from textsplice.text.vocabulary import Vocabulary
 
 @dataclass(frozen=True)
 class Proof:
-    """What a run can testify to: its id, the texts it may splice from, the words it may generate."""
+    """What a run can testify to: its id, policies, texts and words, and its weights if it has any."""
 
     run: str
+    policies: frozenset[str]
     store: Store
     vocabulary: Vocabulary
+    weights: str | None
 
 
 def verify(generation: Generation, proof: Proof | None = None, *, where: str = "generation") -> None:
@@ -36,29 +41,45 @@ def verify(generation: Generation, proof: Proof | None = None, *, where: str = "
         raise VerificationError(f"{lie}.", where=f"{where}, row {generation.id!r}")
 
 
-def check_complete(ids: Sequence[str], expected: Iterable[str], *, where: str) -> None:
-    """`VerificationError` unless the rows are those of all the tables, in their order."""
-    for number, (found, wanted) in enumerate(zip_longest(ids, expected)):
-        if found != wanted:
-            lie = f"row {wanted!r} is missing" if wanted else f"row {found!r} is of no table"
-            raise VerificationError(f"{lie}.", where=f"{where}, row {number}")
+def check_complete(
+    rows: Iterable[tuple[str, Table]], expected: Iterable[tuple[str, Table]], *, where: str
+) -> None:
+    """`VerificationError` unless the rows, by id and table, are those of all the tables, in their order."""
+    for number, (found, wanted) in enumerate(zip_longest(rows, expected)):
+        if found == wanted:
+            continue
+        if wanted is None:
+            lie = f"row {found[0]!r} is of no table"
+        elif found is None or found[0] != wanted[0]:
+            lie = f"row {wanted[0]!r} is missing"
+        else:
+            lie = f"row {found[0]!r} has another table"
+        raise VerificationError(f"{lie}.", where=f"{where}, row {number}")
 
 
 def find_lie(generation: Generation, proof: Proof | None = None) -> str | None:
-    """The first thing a generation says that is not so, as a clause; None if all of it is true."""
-    if generation.status == "abstained":
-        return _abstention(generation)
-    lie = _table(generation) or _neighbors(generation) or (proof and _testimony(generation, proof))
+    """The first thing a generation says that is not so, as a clause; None if nothing was found."""
+    lie = (
+        _table(generation)
+        or _neighbors(generation)
+        or _attribution(generation)
+        or (proof and _testimony(generation, proof))
+    )
     if lie:
         return lie
     try:
+        rules = rules_from_dicts(generation.rules, generation.id)
         canvases = trace(generation.splices, generation.sources)
     except InputError as error:
         return error.sentence().removesuffix(".")
+    if generation.status == "abstained":
+        return _admitted(generation, rules) or _abstention(generation)
     return (
         _values(generation)
         or _text(generation, canvases[-1] if canvases else [])
-        or _rules(generation, canvases[-1])
+        or _admitted(generation, rules)
+        or _rules(generation, rules, canvases[-1])
+        or _reason(generation)
     )
 
 
@@ -66,6 +87,22 @@ def _abstention(generation: Generation) -> str | None:
     if generation.text or generation.tokens or generation.splices or generation.provenance:
         return "it abstained, yet has a text"
     return None if generation.reason else "it abstained without a reason"
+
+
+def _reason(generation: Generation) -> str | None:
+    if generation.status == "ok":
+        return "it is ok, yet has a reason not to be" if generation.reason else None
+    return None if generation.reason else f"it is {generation.status} without a reason"
+
+
+def _attribution(generation: Generation) -> str | None:
+    """Only LRT and S2S+copy can choose a word by all its occurrences, and do if the search sums them."""
+    summed = generation.attribution == "most-probable"
+    may = generation.policy in ("lrt", "copy")
+    said = generation.search and generation.search.get("marginalize")
+    if (summed and not may) or (may and isinstance(said, bool) and said != summed):
+        return f"its attribution is not {generation.attribution!r}, as {generation.policy!r} chose its words"
+    return None
 
 
 def _table(generation: Generation) -> str | None:
@@ -90,6 +127,12 @@ def _neighbors(generation: Generation) -> str | None:
 def _testimony(generation: Generation, proof: Proof) -> str | None:
     if generation.run != proof.run:
         return f"it is of run {generation.run!r}, not of {proof.run!r}"
+    if generation.policy not in proof.policies:
+        return f"its policy is {generation.policy!r}, the run's {' or '.join(sorted(proof.policies))}"
+    if generation.weights is not None and generation.weights != proof.weights:
+        return f"it was made with the weights {generation.weights}, the run has {proof.weights or 'none'}"
+    if generation.tokenizer != proof.store.tokenizer:
+        return f"its tokenizer is {generation.tokenizer!r}, the run's {proof.store.tokenizer!r}"
     for neighbor in generation.sources.neighbors:
         lie = _stored(neighbor, proof)
         if lie:
@@ -150,15 +193,15 @@ def _at(tokens: Sequence[str], place: int) -> str:
     return repr(tokens[place]) if place < len(tokens) else "missing"
 
 
-def _rules(generation: Generation, origins: Sequence[Origin]) -> str | None:
-    try:
-        rules = rules_from_dicts(generation.rules, generation.id)
-    except InputError as error:
-        return error.sentence().removesuffix(".")
+def _admitted(generation: Generation, rules: Sequence[Rule]) -> str | None:
     for neighbor in generation.sources.neighbors:
         for rule in rules:
             if not rule.admits(neighbor):
                 return f"the rule {rule.name} does not admit neighbour {neighbor.id!r}"
+    return None
+
+
+def _rules(generation: Generation, rules: Sequence[Rule], origins: Sequence[Origin]) -> str | None:
     words = inner(origins, generation.sources)
     draft = Draft(generation.tokens, words, generation.sources, generation.splices)
     broken = broken_rule(rules, draft)
