@@ -3,20 +3,55 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from typer.testing import CliRunner
 
 from textsplice.cli.experiment import app
+from textsplice.cli.record import commit_of
+from textsplice.cli.systems import Wanted, generate_texts, read_references
 from textsplice.config import Config
 from textsplice.corpus import Example, Table, read_corpus
-from textsplice.errors import ConfigError, CorpusError, InputError
-from textsplice.evaluate.experiments import control, interpretability
+from textsplice.errors import ConfigError, CorpusError, InputError, MissingExtraError
+from textsplice.evaluate.experiments import control, interpretability, outcomes
 from textsplice.evaluate.leakage import Shaped, find_leak, leaks
+from textsplice.oracle.splice import Splice
 from textsplice.prepare import prepare
-from textsplice.search.rules import MinSentences
+from textsplice.report.run import read_run
+from textsplice.search.generation import Generation, OfferedNeighbor, Sources, make_generation
+from textsplice.search.rules import Draft, MinSentences, Rule
 from textsplice.splicer import Splicer
+from textsplice.text.linearize import linearize
+from textsplice.text.tokens import BEGIN, END
+from textsplice.training import train
+
+TINY = (
+    "neighbors.k=4",
+    "vocabulary.generate_min_count=1",
+    "vocabulary.embed_min_count=1",
+    "policy.d_model=16",
+    "policy.heads=2",
+    "policy.ffn=16",
+    "policy.encoder_layers=1",
+    "policy.decoder_layers=1",
+    "training.max_steps=3",
+    "training.warmup_steps=1",
+    "training.learning_rate=3e-3",
+    "training.batch_sequences=8",
+    "training.micro_sequences=8",
+    "training.validate_sequences=4",
+    "training.processes=1",
+    "training.precision=float32",
+    "search.beam=2",
+    "search.max_splices=3",
+    "search.start_neighbors=2",
+    "search.batch_size=4",
+)
 
 
 @pytest.fixture(scope="module")
@@ -29,9 +64,20 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for e, _ in zip(read_corpus("bundled", split), range(count), strict=False)
         ]
         (folder / f"{split}.jsonl").write_text("\n".join(rows), encoding="utf-8")
-    config = Config().with_values([f'corpus.source="{folder}"'])
+    config = Config().with_values([f'corpus.source="{folder}"', *TINY])
     prepare(config, folder=folder / "prepared", threads=1, quiet=True)
     return folder / "prepared"
+
+
+@pytest.fixture(scope="module")
+def runs(prepared: Path) -> dict[str, Path]:
+    """A run of each kind, trained for three steps: what it writes is no English, but it is a run."""
+    folders = {kind: prepared.parent / kind for kind in ("full", "lrt", "copy")}
+    for kind, folder in folders.items():
+        values = [f'corpus.source="{prepared.parent}"', *TINY, f"policy.kind={kind}"]
+        output = [f'output.prepared="{prepared}"', f'output.run="{folder}"']
+        train(Config().with_values([*values, *output]), quiet=True)
+    return folders
 
 
 def run(*arguments: str | Path) -> None:
@@ -43,6 +89,11 @@ def run(*arguments: str | Path) -> None:
 
 def read(path: Path) -> dict[str, object]:
     return json.loads(path.read_text(encoding="utf-8"))
+
+
+def write(path: Path, generations: list[Generation]) -> None:
+    rows = [json.dumps(generation.to_dict()) + "\n" for generation in generations]
+    path.write_text("".join(rows), encoding="utf-8")
 
 
 def test_automatic_scores_a_system_and_keeps_its_texts(prepared: Path, tmp_path: Path) -> None:
@@ -149,3 +200,375 @@ def test_bad_input_is_a_sentence(prepared: Path, tmp_path: Path) -> None:
     empty.write_text(json.dumps(generation.to_dict()) + "\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"has texts for 0 of 2 tables\. Ask for fewer with --limit"):
         run("automatic", empty, "--references", prepared, "--limit", "2", "--out", tmp_path)
+
+
+def test_runs_of_every_kind_are_scored_each_split_in_its_folder(
+    runs: dict[str, Path], prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    common = ("--references", prepared, "--metrics", "BLEU", "--limit", "3", "--no-marg")
+    for split in ("dev", "test"):
+        run("automatic", *runs.values(), f"swap={prepared}", *common, "--split", split)
+    dev, test = (read(tmp_path / "experiments" / "automatic" / s / "automatic.json") for s in ("dev", "test"))
+    names = ["full", "lrt", "lrt-no-marg", "copy", "swap"]
+    assert [each["name"] for each in test["systems"]] == names
+    about = test["about"]
+    assert (about["references"], about["split"], about["items"]) == (str(prepared), "test", 3)
+    assert about["references_hash"] == test["systems"][0]["scores"][0]["hash"]
+    assert about["references_hash"] != dev["about"]["references_hash"]
+    made = {each["name"]: each for each in about["runs"]}
+    assert [each["policy"] for each in made.values()] == ["full", "lrt", "lrt", "copy", "swap"]
+    assert made["full"]["run"] == read(runs["full"] / "run.json")["id"]
+    assert made["full"]["search"]["beam"] == 2
+    assert [made[name]["search"]["marginalize"] for name in ("lrt", "lrt-no-marg")] == [True, False]
+    rows = [json.loads(line) for line in Path(made["lrt-no-marg"]["rows"]).read_text().splitlines()]
+    assert [row["attribution"] for row in rows] == ["exact"] * 3
+
+
+def test_what_became_of_outputs_is_counted_if_anything_did(prepared: Path, tmp_path: Path) -> None:
+    splicer = Splicer.untrained(prepared)
+    items = read_references(str(prepared), "dev", 3)
+    examples = [Example(item.ids[0], item.table, None) for item in items if item.table is not None]
+    good, other = list(splicer.generate_many(examples[:2], progress=False))
+    [never] = splicer.generate_many(examples[2:], rules=[MinSentences(50)], progress=False)
+    never = replace(never, rules=())  # as if a policy had found nothing by itself
+    stopped = replace(other, status="unfinished", reason="the policy did not end the text")
+    assert outcomes([good, stopped, never]) == {"abstained": 1, "unfinished": 1, "empty": 1}
+    write(tmp_path / "some.jsonl", [good, stopped, never])
+    options = ("--references", prepared, "--metrics", "BLEU", "--limit", "3", "--out", tmp_path / "out")
+    run("automatic", tmp_path / "some.jsonl", *options)
+    [system] = read(tmp_path / "out" / "automatic.json")["systems"]
+    assert system["outputs"] == {"abstained": 1, "unfinished": 1, "empty": 1}
+    text = (tmp_path / "out" / "automatic.md").read_text(encoding="utf-8")
+    assert "| texts with one | abstained | unfinished | empty |" in text
+    run("automatic", f"swap={prepared}", *options)
+    assert "abstained" not in (tmp_path / "out" / "automatic.md").read_text(encoding="utf-8")
+
+
+def test_set_changes_the_search_and_only_the_search(
+    runs: dict[str, Path], prepared: Path, tmp_path: Path
+) -> None:
+    common = ("--references", prepared, "--metrics", "BLEU", "--limit", "2", "--out", tmp_path)
+    run("automatic", runs["full"], *common, "--set", "search.beam=1", "--set", "search.choose=likelihood")
+    [made] = read(tmp_path / "automatic.json")["about"]["runs"]
+    assert (made["search"]["beam"], made["search"]["choose"], made["search"]["max_splices"]) == (
+        1,
+        "likelihood",
+        3,
+    )
+    assert "beam 1, max_splices 3" in (tmp_path / "automatic.md").read_text(encoding="utf-8")
+    rows = (tmp_path / "full.jsonl").read_bytes()
+    with pytest.raises(ConfigError, match=r"^--set: 'neighbors.k=1' is no setting of the search"):
+        run("automatic", runs["full"], *common, "--set", "neighbors.k=1")
+    with pytest.raises(ConfigError, match=r"^--set: files of generations can't be searched anew\.$"):
+        run("automatic", tmp_path / "full.jsonl", *common, "--set", "search.beam=1")
+    with pytest.raises(ConfigError, match=r"full\.jsonl:1: was made otherwise: search\.beam was 1, not 2"):
+        run("automatic", runs["full"], *common, "--set", "search.choose=likelihood")
+    assert (tmp_path / "full.jsonl").read_bytes() == rows
+
+
+@dataclass(frozen=True)
+class Interrupted(Rule):
+    """A rule during which somebody presses Ctrl-C, at one table."""
+
+    table: Table
+    name: ClassVar[str] = "interrupted"
+
+    def violation(self, draft: Draft) -> str | None:
+        if draft.sources.table == linearize(self.table):
+            raise KeyboardInterrupt
+        return None
+
+
+def test_rows_are_written_as_they_come(prepared: Path, tmp_path: Path) -> None:
+    items = read_references(str(prepared), "dev", 3)
+    assert items[2].table is not None
+    splicer = Splicer.untrained(prepared)
+    with pytest.raises(KeyboardInterrupt):
+        generate_texts(
+            "swap",
+            splicer,
+            Wanted(items, tmp_path),
+            splicer.config.search,
+            rules=[Interrupted(items[2].table)],
+        )
+    rows = (tmp_path / "swap.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(row)["id"] for row in rows] == [item.ids[0] for item in items[:2]]
+
+
+@pytest.mark.parametrize(
+    ("command", "file", "options"),
+    [
+        ("automatic", "full.jsonl", ("--limit", "4", "--metrics", "BLEU")),
+        ("interpretability", "full.jsonl", ("--limit", "4")),
+        (
+            "neighbor-curve",
+            "full-k2.jsonl",
+            ("--limit", "4", "--ks", "1,2", "--metric", "BLEU", "--no-figure"),
+        ),
+        ("control", "full-at-least-3.jsonl", ("--limit", "4", "--no-figure")),
+        ("samples", "full.jsonl", ("--count", "4")),
+    ],
+)
+def test_an_experiment_that_was_interrupted_is_taken_up_again(
+    runs: dict[str, Path], prepared: Path, tmp_path: Path, command: str, file: str, options: tuple[str, ...]
+) -> None:
+    arguments = (command, runs["full"], "--references", prepared, *options, "--out", tmp_path)
+    run(*arguments)
+    results = read(tmp_path / f"{command}.json")
+    whole = (tmp_path / file).read_bytes()
+    lines = whole.splitlines(keepends=True)
+    assert len(lines) == 4
+    # The mark shows that the first two rows are not made anew.
+    marked = b"".join(lines[:2]).replace(b'"reason": null', b'"reason": "marked"')
+    marked = marked.replace(b'"reason": "the policy did not end the text"', b'"reason": "marked"')
+    (tmp_path / file).write_bytes(marked + lines[2][:100])
+    run(*arguments)
+    again = (tmp_path / file).read_bytes().splitlines(keepends=True)
+    assert again[:2] == marked.splitlines(keepends=True)
+    assert again[2:] == lines[2:]
+    taken_up = read(tmp_path / f"{command}.json")
+    taken_up["about"]["commit"] = results["about"]["commit"]  # somebody may be committing
+    assert taken_up == results
+
+
+def test_other_weights_are_not_taken_up(runs: dict[str, Path], prepared: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(runs["full"], tmp_path / "full"))
+    common = ("--references", prepared, "--limit", "2", "--out", tmp_path / "out")
+    run("interpretability", folder, *common)
+    values = [f'corpus.source="{prepared.parent}"', *TINY, "training.seed=2"]
+    other = tmp_path / "other"
+    train(
+        Config().with_values([*values, f'output.prepared="{prepared}"', f'output.run="{other}"']), quiet=True
+    )
+    shutil.copy(other / "model.safetensors", folder)
+    with pytest.raises(ConfigError, match=r"full\.jsonl:1: was made otherwise: weights was '"):
+        run("interpretability", folder, *common)
+
+
+def test_the_neighbor_curve_searches_as_the_paper_does_unless_told_otherwise(
+    runs: dict[str, Path], prepared: Path, tmp_path: Path
+) -> None:
+    options = ("--ks", "1,3", "--metric", "BLEU", "--limit", "3", "--no-figure", "--out")
+    run("neighbor-curve", *runs.values(), "--references", prepared, *options, tmp_path / "paper")
+    data = read(tmp_path / "paper" / "neighbor-curve.json")
+    paper = {"beam": 5, "choose": "likelihood", "start_neighbors": 1, "slots_first": False}
+    for made in data["about"]["runs"]:
+        assert paper.items() <= made["search"].items()
+    assert [made["name"] for made in data["about"]["runs"]] == [
+        "full-k1",
+        "full-k3",
+        "lrt-k1",
+        "lrt-k3",
+        "copy",
+    ]
+    for line in data["lines"].values():
+        assert [point["neighbors"] for point in line] == [1, 3]
+        assert all(point["signature"].startswith("BLEU|refs:") for point in line)
+    for k in (1, 3):
+        rows = (tmp_path / "paper" / f"full-k{k}.jsonl").read_text(encoding="utf-8").splitlines()
+        assert max(len(json.loads(row)["sources"]["neighbors"]) for row in rows) == k
+    text = (tmp_path / "paper" / "neighbor-curve.md").read_text(encoding="utf-8")
+    assert (
+        "Searched as in the paper (beam 5, likelihood, one start neighbour), whatever the runs say." in text
+    )
+    changed = ("--set", "search.start_neighbors=2")
+    run("neighbor-curve", runs["full"], "--references", prepared, *options, tmp_path / "own", *changed)
+    data = read(tmp_path / "own" / "neighbor-curve.json")
+    assert [made["search"]["start_neighbors"] for made in data["about"]["runs"]] == [2, 2]
+    text = (tmp_path / "own" / "neighbor-curve.md").read_text(encoding="utf-8")
+    assert "whatever the runs say, but for search.start_neighbors=2." in text
+
+
+def test_control_of_runs_keeps_texts_under_their_rules(
+    runs: dict[str, Path], prepared: Path, tmp_path: Path
+) -> None:
+    options = ("--split", "test", "--limit", "3", "--least", "2", "--no-figure", "--out", tmp_path)
+    run("control", *runs.values(), "--references", prepared, *options)
+    data = read(tmp_path / "control.json")
+    assert [row["system"] for row in data["rows"]] == ["full"] * 3 + ["lrt"] * 3 + ["copy"] * 3
+    assert data["about"]["split"] == "test"
+    rows = (tmp_path / "full-at-least-2-kept.jsonl").read_text(encoding="utf-8").splitlines()
+    rules = [rule["rule"] for rule in json.loads(rows[0])["rules"]]
+    assert rules == ["neighbors-where", "keep-sentences"]
+
+
+def test_samples_of_runs_of_every_kind(runs: dict[str, Path], prepared: Path, tmp_path: Path) -> None:
+    options = ("--split", "test", "--count", "2", "--lexicon", "bundled", "--out", tmp_path)
+    run("samples", *runs.values(), "--references", prepared, *options)
+    data = read(tmp_path / "samples.json")
+    assert [list(sample["texts"]) for sample in data["samples"]] == [["full", "lrt", "copy"]] * 2
+    assert data["slot_signature"].startswith("slots|lexicon:bundled@")
+    assert data["slot_signature"] in (tmp_path / "samples.md").read_text(encoding="utf-8")
+    # Another seed asks for other tables: what is there stays, and the others are added.
+    before = (tmp_path / "full.jsonl").read_bytes()
+    run("samples", *runs.values(), "--references", prepared, *options, "--seed", "2")
+    assert (tmp_path / "full.jsonl").read_bytes().startswith(before)
+
+
+def test_interpretability_of_runs(runs: dict[str, Path], prepared: Path, tmp_path: Path) -> None:
+    options = ("--split", "test", "--limit", "3", "--no-marg", "--out", tmp_path)
+    run("interpretability", *runs.values(), "--references", prepared, *options)
+    data = read(tmp_path / "interpretability.json")
+    found = {each["system"]: each for each in data["systems"]}
+    assert list(found) == ["full", "lrt", "lrt-no-marg", "copy"]
+    assert [each["attribution"] for each in found.values()] == [
+        "exact",
+        "most-probable",
+        "exact",
+        "most-probable",
+    ]
+    for name in ("lrt", "copy"):
+        rows = [json.loads(line) for line in (tmp_path / f"{name}.jsonl").read_text().splitlines()]
+        told = [row for row in rows if row["status"] != "abstained"]
+        assert found[name]["examples"] == len(told)
+        assert found[name]["splices"] == sum(len(row["tokens"]) for row in told) / max(1, len(told))
+
+
+def left_to_right() -> Generation:
+    """`Cotto is nice`, a splice a token; the end comes from a neighbour that gave no word."""
+    table = Table.of({"name": "Cotto"})
+    neighbors = (
+        OfferedNeighbor("a", "It is.", (BEGIN, "It", "is", ".", END)),
+        OfferedNeighbor("b", "Good.", (BEGIN, "Good", ".", END)),
+    )
+    return make_generation(
+        id="a",
+        table=table,
+        sources=Sources(linearize(table), neighbors, {2: BEGIN, 7: "nice"}),
+        splices=[
+            Splice(0, 0, 5, 0, 1),
+            Splice(1, 1, 0, 1, 2),
+            Splice(2, 2, 1, 2, 3),
+            Splice(3, 3, 10, 0, 1),
+            Splice(4, 4, 2, 3, 4),
+        ],
+        score=-1.0,
+        status="ok",
+        policy="lrt",
+        run="r",
+        tokenizer="words",
+        attribution="most-probable",
+    )
+
+
+def test_begin_and_end_are_no_splices_of_a_text_from_left_to_right(tmp_path: Path) -> None:
+    made = left_to_right()
+    assert made.text == "Cotto is nice"
+    found = interpretability("lrt", [made])
+    assert (found.splices, found.neighbors) == (3.0, 1.0)
+    assert (found.copied, found.from_table) == (pytest.approx(2 / 3), pytest.approx(1 / 3))
+    write(tmp_path / "lrt.jsonl", [made])
+    habits = read_run(tmp_path / "lrt.jsonl").habits
+    assert habits is not None
+    assert (habits.splices, habits.neighbors) == (3.0, 1.0)
+    # FULL may well splice an end: there it is a step that a reader reads.
+    full = replace(made, policy="full")
+    assert (interpretability("full", [full]).splices, interpretability("full", [full]).neighbors) == (
+        5.0,
+        2.0,
+    )
+
+
+def test_scores_of_exclusion_carry_their_signatures(prepared: Path, tmp_path: Path) -> None:
+    run("exclusion", prepared, "--run", f"swap={prepared}", "--limit", "3", "--out", tmp_path)
+    text = (tmp_path / "exclusion.md").read_text(encoding="utf-8")
+    for score in read(tmp_path / "exclusion.json")["runs"][0]["scores"]:
+        assert f"`{score['signature']}`" in text
+
+
+def test_slot_errors_carry_the_hash_of_the_lexicon(prepared: Path, tmp_path: Path) -> None:
+    common = ("--references", prepared, "--metrics", "BLEU", "--limit", "2", "--out", tmp_path)
+    lexicon = tmp_path / "mine.toml"
+    signatures: list[str] = []
+    for wording in ("round trip", "circle"):
+        lexicon.write_text(f'[shape.wordings]\nloop = ["{wording}"]\n', encoding="utf-8")
+        run("automatic", f"swap={prepared}", *common, "--lexicon", lexicon)
+        signatures.append(read(tmp_path / "automatic.json")["systems"][0]["slot_signature"])
+        assert f"`{signatures[-1]}`" in (tmp_path / "automatic.md").read_text(encoding="utf-8")
+    assert all(signature.startswith(f"slots|lexicon:{lexicon}@") for signature in signatures)
+    assert signatures[0] != signatures[1]
+
+
+def test_what_a_metric_lacks_is_said_before_texts_are_made(
+    prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    common = (f"swap={prepared}", "--references", prepared, "--out", tmp_path / "out")
+    for command, option in (("automatic", "--metrics"), ("neighbor-curve", "--metric")):
+        with pytest.raises(MissingExtraError, match=r"^ROUGE_L needs "):
+            run(command, *common, option, "ROUGE_L")
+    with pytest.raises(CorpusError, match=r"nowhere\.toml"):
+        run("automatic", *common, "--metrics", "BLEU", "--lexicon", "nowhere.toml")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_commit_is_that_of_the_code_and_not_of_a_folder_around_it(tmp_path: Path) -> None:
+    if shutil.which("git") is None:
+        pytest.skip("there is no git here")
+    assert commit_of(tmp_path / "code.py") is None
+
+    def git(*arguments: str) -> str:
+        who = ("-c", "user.name=n", "-c", "user.email=e@example.org")
+        done = subprocess.run(
+            ["git", *who, *arguments], cwd=tmp_path, check=True, capture_output=True, text=True
+        )
+        return done.stdout.strip()
+
+    code = tmp_path / "code.py"
+    code.write_text("1", encoding="utf-8")
+    (tmp_path / "installed.py").write_text("1", encoding="utf-8")
+    git("init", "-q")
+    git("add", "code.py")
+    git("commit", "-qm", "One.")
+    assert commit_of(code) == git("rev-parse", "HEAD")
+    assert commit_of(tmp_path / "installed.py") is None
+    code.write_text("2", encoding="utf-8")
+    assert commit_of(code) == git("rev-parse", "HEAD") + "-dirty"
+
+
+def test_two_texts_of_one_table_are_refused(prepared: Path, tmp_path: Path) -> None:
+    [item] = read_references(str(prepared), "dev", 1)
+    assert item.table is not None
+    made = Splicer.untrained(prepared).generate(Example("x", item.table, None))
+    path = tmp_path / "two.jsonl"
+    options = ("--references", prepared, "--metrics", "BLEU", "--limit", "1", "--out", tmp_path)
+    write(path, [made, replace(made, id="y")])
+    run("automatic", path, *options)
+    write(path, [made, replace(made, id="y", text="Another.")])
+    with pytest.raises(
+        InputError, match=r"two\.jsonl:2: another text for the same table stands at .*two\.jsonl:1\."
+    ):
+        run("automatic", path, *options)
+    write(path, [made, replace(made, id="y", run="other")])
+    with pytest.raises(
+        InputError, match=r"two\.jsonl:2: was made otherwise than the first row: run was 'other', not"
+    ):
+        run("automatic", path, *options)
+
+
+def test_remedies_name_options_that_exist(runs: dict[str, Path], prepared: Path, tmp_path: Path) -> None:
+    few = tmp_path / "few.jsonl"
+    [item] = read_references(str(prepared), "test", 1)
+    assert item.table is not None
+    write(few, [Splicer.untrained(prepared).generate(Example("x", item.table, None))])
+    with pytest.raises(InputError, match=r"few\.jsonl: has texts for 0 of 2 tables\. Generate the others\.$"):
+        run("samples", few, "--references", prepared, "--count", "2", "--out", tmp_path)
+    by_id = tmp_path / "references.jsonl"
+    by_id.write_text('{"id": "a", "text": "Cotto."}\n', encoding="utf-8")
+    with pytest.raises(
+        InputError, match=r"these references have ids and no tables\. Experiments need tables"
+    ):
+        run("automatic", f"swap={prepared}", "--references", by_id, "--out", tmp_path)
+    for given in (few, runs["full"], prepared):
+        with pytest.raises(
+            ConfigError, match=r"^--no-marg: none of the systems is the folder of an LRT run\.$"
+        ):
+            run("automatic", given, "--references", prepared, "--no-marg", "--out", tmp_path)
+    with pytest.raises(ConfigError, match=r"few\.jsonl: is a file, and new texts are needed\."):
+        run("control", few, "--references", prepared, "--out", tmp_path)
+    with pytest.raises(ConfigError, match=r"nowhere: there is no such file or folder\."):
+        run(
+            "automatic", f"swap={prepared}", tmp_path / "nowhere", "--references", prepared, "--out", tmp_path
+        )
+    assert not (tmp_path / "swap.jsonl").exists()

@@ -112,9 +112,12 @@ def automatic(
     from textsplice.evaluate import experiments
     from textsplice.evaluate.report import evaluate
     from textsplice.evaluate.tables import markdown
+    from textsplice.slots.lexicon import Lexicon
 
     asked = _metrics(metrics)
     known = corpus_lexicon(lexicon, corpus_of(references))
+    if known is not None:
+        Lexicon.named(known, [])  # one that can't be read is to be known before texts are generated
     items = read_references(references, split, limit)
     folder = _folder(out, "automatic", split)
     made = generated(systems, Wanted(items, folder, check_values(values or []), no_marg))
@@ -244,7 +247,8 @@ def neighbor_curve(
             system = generate_texts(stem, with_neighbors(splicer, k), wanted, search)
             matched = matched_generations(system.generations, items)
             [found] = measure(matched.texts, matched.references, [asked], data=f"{references}/{split}")
-            made.append(system)
+            if stem not in [each.name for each in made]:
+                made.append(system)
             lines.setdefault(name, []).append({"neighbors": k, **found.score.to_dict()})
             points.setdefault(name, []).append((k, found.score.points))
             signatures = [str(found.score.signature)]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +15,8 @@ if TYPE_CHECKING:
     from textsplice.search.rules import Rule
     from textsplice.splicer import Splicer
 
-# What a row says of how it was made, besides its rules: one system has one value of each.
-MADE = ("run", "policy", "weights", "search")
+# What a row says of how it was made (`Splicer.made`); one system has one value of each.
+MADE = ("run", "policy", "rules", "weights", "search")
 # How the paper searches; what a run's own configuration says is for its best texts.
 PAPER_SEARCH = (
     "search.beam=5",
@@ -55,13 +54,8 @@ class Wanted:
 def read_references(references: str, split: str, limit: int | None) -> list[Item]:
     """The items of a split of a prepared folder or a corpus."""
     from textsplice.errors import InputError
-    from textsplice.evaluate.experiments import split_items
     from textsplice.evaluate.outputs import read_items
 
-    if (Path(references) / "manifest.json").is_file():
-        from textsplice.prepare import Prepared
-
-        return split_items(Prepared.open(references).split(split), limit)
     items = read_items(references, split)[:limit]
     if any(item.table is None for item in items):
         raise InputError(
@@ -169,17 +163,16 @@ def generate_texts(
     """Generates what `out/NAME.jsonl` does not hold yet, row by row, so that nothing is ever made twice."""
     from textsplice.corpus import Example
     from textsplice.evaluate.outputs import table_key
-    from textsplice.search.rows import open_rows
+    from textsplice.search.rows import open_rows, write_row
 
     file = wanted.out / f"{name}.jsonl"
-    made = {"run": splicer.run, "policy": splicer.kind, "search": asdict(search)}
-    by_table = _taken_up(file, {**made, "rules": [rule.to_dict() for rule in rules]})
+    made = splicer.made(search, rules)
+    by_table = _taken_up(file, made)
     examples = [Example(item.ids[0], item.table, None) for item in wanted.items if item.table is not None]
     missing = [example for example in examples if table_key(example.table) not in by_table]
     with open_rows(file) as rows:
         for generation in splicer.generate_many(missing, rules=rules, search=search) if missing else ():
-            rows.write(json.dumps({**made, **generation.to_dict()}, ensure_ascii=False) + "\n")
-            rows.flush()
+            write_row(rows, generation, file)
             by_table[table_key(generation.table)] = generation
     return System(name, file, [by_table[table_key(example.table)] for example in examples], made)
 
@@ -195,27 +188,26 @@ def with_neighbors(splicer: Splicer, k: int) -> Splicer:
         policy=splicer.policy,
         run=splicer.run,
         folder=splicer.folder,
+        weights=splicer.weights,
     )
     if splicer.policy is not None:
         changed.encodings = splicer.encodings
     return changed
 
 
-def _taken_up(file: Path, expected: Mapping[str, object]) -> dict[TableKey, Generation]:
+def _taken_up(file: Path, made: Mapping[str, object]) -> dict[TableKey, Generation]:
     """The rows of an earlier attempt, if it went about it in the same way; half a row is cut off."""
     from textsplice.errors import ConfigError
     from textsplice.evaluate.outputs import table_key
     from textsplice.search.generation import Generation
-    from textsplice.search.rows import already_written
+    from textsplice.search.rows import already_written, made_otherwise
 
     written = already_written(file)
     found: dict[TableKey, Generation] = {}
-    for number, row in enumerate(written.rows, start=1):
-        where = f"{file}:{number}"
-        others = [key for key, value in expected.items() if row.get(key) != value]
-        if others:
+    for where, row in zip(written.places, written.rows, strict=True):
+        if difference := made_otherwise(row, made):
             raise ConfigError(
-                f"this text was made otherwise: {', '.join(_difference(row, expected, k) for k in others)}.",
+                f"was made otherwise: {difference}.",
                 where=where,
                 remedy="Name another folder with --out, or delete the file.",
             )
@@ -225,23 +217,13 @@ def _taken_up(file: Path, expected: Mapping[str, object]) -> dict[TableKey, Gene
     return found
 
 
-def _difference(row: Mapping[str, object], expected: Mapping[str, object], key: str) -> str:
-    before, now = row.get(key), expected[key]
-    if isinstance(before, dict) and isinstance(now, dict):
-        parts: dict[str, object] = now
-        return ", ".join(
-            f"{key}.{k} was {before.get(k)!r}, not {v!r}" for k, v in parts.items() if before.get(k) != v
-        )
-    return f"{key} was {before!r}, not {now!r}"
-
-
 def _from_file(name: str, path: Path, wanted: Wanted) -> System:
     from textsplice.errors import InputError
     from textsplice.evaluate.outputs import table_key
-    from textsplice.search.rows import read_generations
+    from textsplice.search.rows import made_otherwise, read_generations
 
     by_table: dict[TableKey, tuple[str, Generation]] = {}
-    made: list[dict[str, object]] = []
+    made: dict[str, object] = {}
     for where, generation in read_generations(path):
         first, before = by_table.setdefault(table_key(generation.table), (where, generation))
         if before.text != generation.text:
@@ -251,12 +233,12 @@ def _from_file(name: str, path: Path, wanted: Wanted) -> System:
                 remedy="Each table is looked at once: keep one text.",
             )
         row = generation.to_dict()
-        made = made or [{key: row.get(key) for key in MADE}]
-        if made[0] != {key: row.get(key) for key in MADE}:
+        made = made or {key: row.get(key) for key in MADE}
+        if difference := made_otherwise(row, made):
             raise InputError(
-                "was made by another run, or searched otherwise, than the rows before.",
+                f"was made otherwise than the first row: {difference}.",
                 where=where,
-                remedy="One file is one system: give a file each.",
+                remedy="A file is one system: give several files.",
             )
     there = [
         by_table[key][1]
@@ -272,7 +254,7 @@ def _from_file(name: str, path: Path, wanted: Wanted) -> System:
         raise InputError(
             f"has texts for {len(there):,} of {len(wanted.items):,} tables.", where=str(path), remedy=fewer
         )
-    return System(name, path, there, made[0])
+    return System(name, path, there, made)
 
 
 def _is_lrt(path: Path) -> bool:

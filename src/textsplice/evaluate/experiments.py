@@ -30,16 +30,28 @@ class Interpretability:
     attribution: str
 
 
+def splice_sources(policy: str, splices: Sequence[int], tokens: Sequence[int]) -> Sequence[int]:
+    """The sources of the splices that made a text, given those of its derivation and of its tokens.
+
+    LRT and S2S+copy splice token by token, begin and end too, which no reader sees: theirs are the tokens.
+    """
+    return tokens if policy in ("lrt", "copy") else splices
+
+
 def interpretability(system: str, generations: Sequence[Generation]) -> Interpretability:
     """Counts over finished texts."""
     done = [generation for generation in generations if generation.status != "abstained"]
     kinds = [g.sources.kind(place.source) for g in done for place in g.provenance]
     tokens = max(1, len(kinds))
-    used = [{s.neighbor for s in g.splices if g.sources.kind(s.neighbor) == "neighbor"} for g in done]
+    made = [
+        splice_sources(g.policy, [s.neighbor for s in g.splices], [place.source for place in g.provenance])
+        for g in done
+    ]
+    used = [{s for s in each if g.sources.kind(s) == "neighbor"} for g, each in zip(done, made, strict=True)]
     return Interpretability(
         system=system,
         examples=len(done),
-        splices=sum(len(g.splices) for g in done) / max(1, len(done)),
+        splices=sum(map(len, made)) / max(1, len(done)),
         neighbors=sum(map(len, used)) / max(1, len(done)),
         copied=1 - kinds.count("vocabulary") / tokens,
         from_table=kinds.count("table") / tokens,

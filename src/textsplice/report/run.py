@@ -11,6 +11,7 @@ from typing import NamedTuple, cast
 
 from textsplice.corpus.table import Table
 from textsplice.errors import InputError
+from textsplice.evaluate.experiments import splice_sources
 from textsplice.evaluate.score import Score, Signature, metric_named
 from textsplice.files import file_hash
 from textsplice.report.curve import Point
@@ -154,8 +155,11 @@ def _habits(path: Path) -> Habits:
             continue
         laid = cast("Sequence[Sequence[int]]", row.get("splices", ()))
         places = cast("Sequence[Mapping[str, int]]", row.get("provenance", ()))
-        splices += len(laid)
-        neighbors += len({splice[2] for splice in laid if 0 < splice[2] < first_word})
+        made = splice_sources(
+            str(row.get("policy")), [splice[2] for splice in laid], [place["source"] for place in places]
+        )
+        splices += len(made)
+        neighbors += len({source for source in made if 0 < source < first_word})
         tokens += len(places)
         copied += sum(place["source"] < first_word for place in places)
     told = max(outputs - abstained, 1)
