@@ -383,7 +383,7 @@ def test_the_neighbor_curve_searches_as_the_paper_does_unless_told_otherwise(
 def test_control_of_runs_keeps_texts_under_their_rules(
     runs: dict[str, Path], prepared: Path, tmp_path: Path
 ) -> None:
-    options = ("--split", "test", "--limit", "3", "--least", "2", "--no-figure", "--out", tmp_path)
+    options = ("--split", "test", "--limit", "2", "--least", "2", "--no-figure", "--out", tmp_path)
     run("control", *runs.values(), "--references", prepared, *options)
     data = read(tmp_path / "control.json")
     assert [row["system"] for row in data["rows"]] == ["full"] * 3 + ["lrt"] * 3 + ["copy"] * 3
@@ -495,8 +495,11 @@ def test_what_a_metric_lacks_is_said_before_texts_are_made(
 ) -> None:
     monkeypatch.setenv("PATH", "")
     common = (f"swap={prepared}", "--references", prepared, "--out", tmp_path / "out")
-    for command, option in (("automatic", "--metrics"), ("neighbor-curve", "--metric")):
-        with pytest.raises(MissingExtraError, match=r"^ROUGE_L needs "):
+    for command, option, other in (
+        ("automatic", "--metrics", "--metrics BLEU,NIST"),
+        ("neighbor-curve", "--metric", "--metric BLEU"),
+    ):
+        with pytest.raises(MissingExtraError, match=rf"^ROUGE_L needs .* `{other}`\.$"):
             run(command, *common, option, "ROUGE_L")
     with pytest.raises(CorpusError, match=r"nowhere\.toml"):
         run("automatic", *common, "--metrics", "BLEU", "--lexicon", "nowhere.toml")

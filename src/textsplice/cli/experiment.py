@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from textsplice.search.rules import Rule
 
 HELP = "The paper's experiments; each writes JSON, Markdown and, where it helps, a figure into a folder."
+ASK_FOR_OTHERS = "--metrics BLEU,NIST"  # what `evaluate` says of metrics that can't be computed
 app = typer.Typer(help=HELP, no_args_is_help=True)
 app.add_typer(ratings.app, name="ratings")
 
@@ -227,7 +228,7 @@ def neighbor_curve(
     from textsplice.evaluate.score import metric_named
     from textsplice.evaluate.tables import markdown
 
-    [asked] = _checked([metric_named(metric, "--metric")])
+    [asked] = _checked([metric_named(metric, "--metric")], instead="--metric BLEU")
     if figure:
         check_figures()
     numbers = _numbers(ks)
@@ -456,13 +457,15 @@ def _metrics(names: str | None) -> list[Metric]:
     return _checked(wanted_metrics(names))
 
 
-def _checked(metrics: list[Metric]) -> list[Metric]:
+def _checked(metrics: list[Metric], *, instead: str = ASK_FOR_OTHERS) -> list[Metric]:
     """The same metrics, if they can be computed: that is to be known before texts are generated."""
+    from textsplice.errors import MissingExtraError
     from textsplice.evaluate.metrics import missing_for
 
     for metric in metrics:
         if (missing := missing_for(metric)) is not None:
-            raise missing
+            remedy = (missing.remedy or "").replace(ASK_FOR_OTHERS, instead)
+            raise MissingExtraError(missing.what, where=missing.where, remedy=remedy)
     return metrics
 
 
