@@ -101,7 +101,7 @@ def main() -> None:
     rows: list[dict[str, object]] = []
 
     def add(name: str, texts: Sequence[str]) -> None:
-        bleu = score(texts, references, ["BLEU"])[0].value
+        bleu = 100 * score(texts, references, ["BLEU"])[0].value
         slots = summarize_slots(check_slots(x, t, lexicon) for x, t in zip(texts, tables, strict=True))
         rows.append({"chosen by": name, "BLEU": round(bleu, 2), "slot errors": round(slots.error_rate, 4)})
         print(f"{name:60} {bleu:6.2f} {slots.error_rate:7.2%}", flush=True)
