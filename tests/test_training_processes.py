@@ -58,6 +58,15 @@ def test_two_processes_resume_to_bit_equal_weights(folder: Path, tmp_path: Path)
     resumed = train(config_of(folder, tmp_path / "stopped", two), resume=True, quiet=True)
     one, other = weights(straight), weights(resumed)
     assert all(torch.equal(one[name], other[name]) for name in one)
+    train(config_of(folder, tmp_path / "stopped", "training.max_steps=10"), resume=True, quiet=True)
+    rows = read_journal(tmp_path / "stopped/train.jsonl")
+    assert [(row["step"], row["message"]) for row in rows if row["kind"] == "note"] == [
+        (
+            9,
+            "from here on processes 1 instead of 2: "
+            "the weights will not be exactly those of a run that never stopped",
+        )
+    ]
 
 
 @pytest.mark.slow

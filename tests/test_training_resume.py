@@ -190,6 +190,49 @@ def test_a_run_of_another_configuration_is_refused_with_the_keys_that_differ(
     )
 
 
+def computing(tmp_path: Path) -> object:
+    return json.loads((tmp_path / "run/run.json").read_text())["computing"]
+
+
+def notes(tmp_path: Path) -> list[dict[str, object]]:
+    return [row for row in read_journal(tmp_path / "run/train.jsonl") if row["kind"] == "note"]
+
+
+def test_a_run_that_goes_on_with_other_threads_or_precision_says_so(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train(config_of(folder, tmp_path, "training.max_steps=4"), quiet=True)
+    assert computing(tmp_path) == {"precision": "float32", "processes": 1, "threads": 1}
+    # As if that had been on a processor that multiplies in bfloat16: "auto" is resolved where a run goes on.
+    about = json.loads((tmp_path / "run/run.json").read_text())
+    about["computing"]["precision"] = "bfloat16"
+    (tmp_path / "run/run.json").write_text(json.dumps(about))
+    train(config_of(folder, tmp_path, "training.max_steps=6", "training.threads=2"), resume=True)
+    said = (
+        "from here on precision float32 instead of bfloat16, threads 2 instead of 1: "
+        "the weights will not be exactly those of a run that never stopped"
+    )
+    assert notes(tmp_path) == [{"kind": "note", "step": 4, "message": said}]
+    assert said + "\n" in capsys.readouterr().err
+    assert computing(tmp_path) == {"precision": "float32", "processes": 1, "threads": 2}
+    train(config_of(folder, tmp_path, "training.max_steps=8", "training.threads=2"), resume=True, quiet=True)
+    assert len(notes(tmp_path)) == 1
+
+
+@pytest.mark.parametrize("unknown", [None, "computing"])
+def test_a_run_that_is_finished_or_of_an_older_version_has_nothing_to_note(
+    folder: Path, tmp_path: Path, unknown: str | None
+) -> None:
+    train(config_of(folder, tmp_path, "training.max_steps=2"), quiet=True)
+    about = json.loads((tmp_path / "run/run.json").read_text())
+    about.pop(unknown, None)
+    (tmp_path / "run/run.json").write_text(json.dumps(about))
+    steps = 2 if unknown is None else 4
+    other = config_of(folder, tmp_path, f"training.max_steps={steps}", "training.threads=2")
+    assert train(other, resume=True, quiet=True).step == steps
+    assert notes(tmp_path) == []
+
+
 def test_a_run_of_other_data_is_refused(folder: Path, tmp_path: Path) -> None:
     config = config_of(folder, tmp_path)
     stopped_after(config, 2)

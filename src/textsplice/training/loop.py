@@ -92,8 +92,8 @@ class Trainer:
         self.saved_at = self.state.elapsed
         self.begun = time.perf_counter() - self.state.elapsed
 
-    def run(self, *, quiet: bool = False) -> TrainingResult:
-        """Trains until an end is reached, and leaves a checkpoint there."""
+    def run(self, *, quiet: bool = False, note: str | None = None) -> TrainingResult:
+        """Trains until an end is reached, and leaves a checkpoint there; `note` is noted if it goes on."""
         epoch_updates = len(self.order.epoch(0))
         with (
             deterministic(self.training.threads),
@@ -104,6 +104,8 @@ class Trainer:
             ) as self.monitor,
         ):
             ending = self._ending()
+            if note and self.state.step and ending is None:
+                self.monitor.note(self.state.step, note)
             while ending is None:
                 interrupted = self._update(next(updates), asked)
                 if self.validation and self._validation_is_due():

@@ -23,13 +23,15 @@ from typing import cast
 import torch
 
 import textsplice
-from textsplice.config import Config, load_config, to_toml
+from textsplice.config import Config, TrainingConfig, load_config, to_toml
 from textsplice.errors import StorageError, TrainingError
 from textsplice.files import atomic_write_text, storage_error
 from textsplice.prepare.folder import Prepared
 from textsplice.training.checkpoint import find_checkpoint, read_state
+from textsplice.training.precision import multiplies_in_bfloat16
 
-# When a run ends, how often it is looked at and where it runs: none of it changes what an update does.
+# What a run may go on with: another end, other looks at it, other processes and threads. The last two do
+# change updates, in the last bits of sums and in what dropout drops, so a run that changes them says so.
 MAY_DIFFER = frozenset(
     {
         "checkpoint_every",
@@ -85,9 +87,19 @@ class RunFolder:
 
 
 def open_run(
-    config: Config, prepared: Prepared, *, resume: bool, fresh: bool, command: Sequence[str]
-) -> RunFolder:
-    """Makes the run's folder or takes up the one that is there; refuses one of another configuration."""
+    config: Config,
+    prepared: Prepared,
+    *,
+    resume: bool,
+    fresh: bool,
+    command: Sequence[str],
+    world: int = 1,
+) -> str | None:
+    """Makes the run's folder or takes up the one that is there; refuses one of another configuration.
+
+    `world` is how many processes train. If they will compute otherwise than those before them, returns that
+    as a sentence for the journal.
+    """
     run = RunFolder(Path(config.output.run))
     checkpoint = find_checkpoint(run.last)
     if checkpoint is not None and not (resume or fresh):
@@ -96,8 +108,11 @@ def open_run(
             where=str(run.path),
             remedy="Go on with --resume, or throw it away with --fresh.",
         )
+    computing = _computing(config.training, world)
+    change = None
     if resume and run.about.is_file():
         _check_same(run, config, prepared)
+        change = _change(_read_about(run).get("computing"), computing)
     try:
         run.path.mkdir(parents=True, exist_ok=True)
         if not resume:
@@ -111,9 +126,9 @@ def open_run(
         raise storage_error(error, run.path) from error
     prepared.vocabulary.save(run.path / "vocab.json")
     atomic_write_text(run.path / "config.toml", to_toml(config))
-    about = json.dumps(_about(config, prepared, command), indent=2, ensure_ascii=False)
-    atomic_write_text(run.about, about + "\n")
-    return run
+    about = {**_about(config, prepared, command), "computing": computing}
+    atomic_write_text(run.about, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
+    return change
 
 
 @contextmanager
@@ -192,6 +207,27 @@ def _read_about(run: RunFolder) -> dict[str, object]:
         return cast("dict[str, object]", json.loads(run.about.read_text(encoding="utf-8")))
     except (OSError, ValueError) as error:
         raise StorageError(f"can't be read: {error}.", where=str(run.about)) from error
+
+
+def _computing(training: TrainingConfig, world: int) -> dict[str, object]:
+    """All but the settings and the hardware that the last bits of an update depend on."""
+    precision = "bfloat16" if multiplies_in_bfloat16(training) else "float32"
+    return {"precision": precision, "processes": world, "threads": training.threads}
+
+
+def _change(before: object, now: dict[str, object]) -> str | None:
+    if not isinstance(before, dict):  # a run of a version that did not say
+        return None
+    known = cast("dict[str, object]", before)
+    changes = [
+        f"{name} {value} instead of {known[name]}"
+        for name, value in now.items()
+        if name in known and known[name] != value
+    ]
+    if not changes:
+        return None
+    consequence = "the weights will not be exactly those of a run that never stopped"
+    return f"from here on {', '.join(changes)}: {consequence}"
 
 
 def _about(config: Config, prepared: Prepared, command: Sequence[str]) -> dict[str, object]:

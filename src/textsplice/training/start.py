@@ -35,7 +35,8 @@ def train(
     """Trains a policy on a prepared folder and leaves a run folder that `Splicer` can load.
 
     `resume` goes on from the last checkpoint, if there is one, to the same weights as if the run had never
-    stopped; `fresh` throws away a run that is there. With `training.processes` above 1 this process only
+    stopped; with other processes, threads or precision only to about the same, which it says. `fresh` throws
+    away a run that is there. With `training.processes` above 1 this process only
     starts and watches the workers, unless `torchrun` started it as one of them.
     """
     check_training(config.training)
@@ -50,11 +51,14 @@ def train(
     check_prepared(config, prepared)
     with joined() as processes, ExitStack() as stack:
         run_folder = RunFolder(Path(config.output.run))
+        change = None
         if processes.writes:
             stack.enter_context(locked(run_folder.path))
-            open_run(config, prepared, resume=resume, fresh=fresh, command=command)
+            change = open_run(
+                config, prepared, resume=resume, fresh=fresh, command=command, world=processes.world
+            )
         policy = policy_of(config, prepared.vocabulary)
-        return Trainer(config, prepared, policy, run_folder, processes).run(quiet=quiet)
+        return Trainer(config, prepared, policy, run_folder, processes).run(quiet=quiet, note=change)
 
 
 def policy_of(config: Config, vocabulary: Vocabulary) -> Policy:
