@@ -72,15 +72,6 @@ def test_a_loaded_run_gives_what_the_policy_gave(run_folder: Path) -> None:
     assert (loaded.text, loaded.splices, loaded.run) == (made.text, made.splices, "0123456789ab")
 
 
-def test_encodings_on_disk_give_the_same_text(damaged: Path) -> None:
-    fresh = Splicer.load(damaged)
-    before = [g.splices for g in fresh.generate_many(tables()[:4])]
-    fresh.encodings.save(quiet=True)
-    again = Splicer.load(damaged)
-    assert again.encodings.saved
-    assert [g.splices for g in again.generate_many(tables()[:4])] == before
-
-
 def test_generate_writes_a_row_a_table_and_verify_finds_them_true(
     run_folder: Path, input_file: Path, tmp_path: Path
 ) -> None:

@@ -69,6 +69,10 @@ def generate(
     ] = False,
     min_sentences: Annotated[int | None, typer.Option(min=1, help="Rule: at least so many.")] = None,
     max_sentences: Annotated[int | None, typer.Option(min=1, help="Rule: at most so many.")] = None,
+    cache_encodings: Annotated[
+        bool,
+        typer.Option("--cache-encodings", help="Keep the encodings of all neighbours in the run's folder."),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No bar, no summary.")] = False,
 ) -> None:
     """Write one JSON object a table: text, splices, provenance, score, rules (docs/formats.md).
@@ -88,6 +92,8 @@ def generate(
     search = search_of(splicer, check_values([*(values or []), *changes]))
     examples = islice(distinct_tables(corpus) if distinct else corpus, limit)
     done = _done(out, examples, splicer.made(search, rules), resume=resume)
+    if cache_encodings:
+        _cache_encodings(splicer, quiet=quiet)
     target = nullcontext(sys.stdout) if out is None else open_rows(out)
     counts = {"ok": 0, "unfinished": 0, "abstained": 0}
     with target as file:
@@ -121,6 +127,16 @@ def distinct_tables(examples: Iterable[Example]) -> Iterator[Example]:
         if example.table not in seen:
             seen.add(example.table)
             yield example
+
+
+def _cache_encodings(splicer: Splicer, *, quiet: bool) -> None:
+    from textsplice.errors import ConfigError
+
+    if splicer.kind in ("swap", "copy"):
+        raise ConfigError(
+            f"{splicer.kind} encodes no neighbours.", where="--cache-encodings", remedy="Leave it out."
+        )
+    splicer.encodings.save(quiet=quiet)
 
 
 def _rules(

@@ -2,47 +2,51 @@
 
 from __future__ import annotations
 
-import json
+import hashlib
+import warnings
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from textsplice.errors import StorageError
-from textsplice.files import atomic_path, atomic_write_text, file_hash
+from textsplice.files import atomic_write_bytes
 from textsplice.neighbors.store import Store
 from textsplice.progress import bar
 
 if TYPE_CHECKING:
+    from safetensors import safe_open
     from torch import Tensor
 
     from textsplice.policy.full import FullPolicy
     from textsplice.policy.token import TokenPolicy
 
-FORMAT = 1
+FORMAT = 2
 SHARD = 2048  # rows a file
 CHUNK = 64  # rows encoded at a time
 KEPT = 20_000  # encodings held in memory: about 0.5 GB at 30 tokens and d 192
 
 
 class Encodings:
-    """Encodings by store row: from memory, else from the folder they were saved in, else computed."""
+    """Encodings by store row: from memory, else from the run's folder if they were saved, else computed."""
 
     def __init__(self, policy: FullPolicy | TokenPolicy, store: Store, run: Path | None) -> None:
         self.policy = policy
         self.store = store
-        self.run = run
-        self.saved = run is not None and _is_saved(run)
+        self.folder = None if run is None else run / "encodings"
         self._kept: OrderedDict[int, Tensor] = OrderedDict()
+        self._useless: set[int] = set()  # shards that can't be used
 
     def of(self, cases: Sequence[Sequence[int]]) -> list[list[Tensor]]:
         """The encodings of each case's neighbours."""
         wanted = list(dict.fromkeys(row for rows in cases for row in rows))
         here = {row: self._kept[row] for row in wanted if row in self._kept}
-        missing = [row for row in wanted if row not in here]
-        here.update(self._load(missing) if self.saved else self._compute(missing))
+        here.update(self._load([row for row in wanted if row not in here]))
+        here.update(self._compute([row for row in wanted if row not in here]))
         for row in wanted:
             self._kept[row] = here[row]
             self._kept.move_to_end(row)
@@ -51,21 +55,41 @@ class Encodings:
         return [[here[row] for row in rows] for rows in cases]
 
     def save(self, *, quiet: bool = False) -> Path:
-        """Encodes the whole store into the run's folder, so that later runs only read."""
-        from safetensors.torch import save_file
+        """Encodes all texts of the store that are not in the run's folder yet; later runs only read."""
+        from safetensors.torch import save
 
-        if self.run is None:
+        if self.folder is None:
             raise StorageError("only a run on disk has a place for encodings.")
-        folder = self.run / "encodings"
         with bar(len(self.store), "encoding the store", quiet=quiet) as progress:
             for first in range(0, len(self.store), SHARD):
-                rows = list(range(first, min(first + SHARD, len(self.store))))
-                with atomic_path(_shard(folder, first)) as temporary:
-                    save_file({str(r): t.contiguous() for r, t in self._compute(rows).items()}, temporary)
+                rows = range(first, min(first + SHARD, len(self.store)))
+                if not self._has(first, rows):
+                    made = {str(row): tensor.contiguous() for row, tensor in self._compute(rows).items()}
+                    atomic_write_bytes(self._shard(first), save(made, {"made_from": self.key}))
                 progress.advance(len(rows))
-        atomic_write_text(folder / "about.json", json.dumps(_about(self.run)) + "\n")
-        self.saved = True
-        return folder
+        self._useless.clear()
+        return self.folder
+
+    def _has(self, first: int, rows: Sequence[int]) -> bool:
+        try:
+            with _opened(self._shard(first), self.key) as shard:
+                return set(shard.keys()) >= {str(row) for row in rows}
+        except StorageError:
+            return False
+
+    @cached_property
+    def key(self) -> str:
+        """What made the encodings, as a hash: the very weights in memory, their shape, and the texts.
+
+        Not the run's files, which a training that goes on replaces while we hold what they were.
+        """
+        digest = hashlib.sha256(f"{FORMAT} {self.policy.config.to_json_string()}".encode())
+        for name, weights in sorted(self.policy.state_dict().items()):
+            digest.update(name.encode())
+            digest.update(weights.contiguous().numpy().tobytes())
+        for part in (self.store.tokens.values, self.store.tokens.offsets):
+            digest.update(np.ascontiguousarray(part).tobytes())
+        return digest.hexdigest()
 
     def _compute(self, rows: Sequence[int]) -> dict[int, Tensor]:
         found: dict[int, Tensor] = {}
@@ -77,37 +101,43 @@ class Encodings:
         return found
 
     def _load(self, rows: Sequence[int]) -> dict[int, Tensor]:
-        from safetensors import safe_open
-
-        assert self.run is not None
+        """What the folder has of these rows; a file that can't be used is told of and then passed over."""
         found: dict[int, Tensor] = {}
-        for first in sorted({row // SHARD * SHARD for row in rows}):
-            with safe_open(_shard(self.run / "encodings", first), framework="pt") as shard:
-                for row in rows:
-                    if row // SHARD * SHARD == first:
-                        found[row] = cast("Tensor", shard.get_tensor(str(row)))
+        if self.folder is None or not self.folder.is_dir():
+            return found
+        for first in sorted({row // SHARD * SHARD for row in rows} - self._useless):
+            own = [row for row in rows if row // SHARD * SHARD == first]
+            try:
+                with _opened(self._shard(first), self.key) as shard:
+                    found.update({row: cast("Tensor", shard.get_tensor(str(row))) for row in own})
+            except StorageError as error:
+                if not self._useless:  # once is enough: where one file is of other weights, all are
+                    warnings.warn(f"{error} Encodings are computed instead.", RuntimeWarning, stacklevel=2)
+                self._useless.add(first)
         return found
+
+    def _shard(self, first: int) -> Path:
+        assert self.folder is not None
+        return self.folder / f"{first:08}.safetensors"
+
+
+@contextmanager
+def _opened(path: Path, key: str) -> Generator[safe_open]:
+    """A file of encodings that were made from this; `StorageError` if it is none, or can't be read."""
+    from safetensors import SafetensorError, safe_open
+
+    remedy = "Make it anew with `textsplice generate --cache-encodings`, or delete the folder."
+    try:
+        with safe_open(path, framework="pt") as shard:
+            if (shard.metadata() or {}).get("made_from") != key:
+                raise StorageError("was made from other weights or texts.", where=str(path), remedy=remedy)
+            yield shard
+    except FileNotFoundError:
+        raise StorageError("is missing.", where=str(path), remedy=remedy) from None
+    except (SafetensorError, OSError) as error:
+        raise StorageError(f"can't be read ({error}).", where=str(path), remedy=remedy) from error
 
 
 def _chunks(rows: Sequence[int]) -> Iterator[Sequence[int]]:
     for first in range(0, len(rows), CHUNK):
         yield rows[first : first + CHUNK]
-
-
-def _shard(folder: Path, first: int) -> Path:
-    return folder / f"{first:08}.safetensors"
-
-
-def _about(run: Path) -> dict[str, object]:
-    return {"format": FORMAT, "weights": file_hash(run / "model.safetensors")}
-
-
-def _is_saved(run: Path) -> bool:
-    """Whether the run's folder has encodings made by the weights that it has now."""
-    about = run / "encodings" / "about.json"
-    if not about.is_file():
-        return False
-    try:
-        return json.loads(about.read_text(encoding="utf-8")) == _about(run)
-    except ValueError:
-        return False
