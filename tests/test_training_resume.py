@@ -165,7 +165,9 @@ def test_a_run_that_is_there_is_not_overwritten_by_accident(folder: Path, tmp_pa
 
 def test_fresh_throws_the_old_run_away(folder: Path, tmp_path: Path, straight: TrainingResult) -> None:
     stopped_after(config_of(folder, tmp_path, "training.seed=5"), 4)
+    (tmp_path / "run/encodings").mkdir()
     result = train(config_of(folder, tmp_path), fresh=True, quiet=True)
+    assert not (tmp_path / "run/encodings").exists()
     assert_same_run(result, straight)
     assert journal(result) == journal(straight)
 

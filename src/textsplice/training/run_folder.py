@@ -4,6 +4,7 @@ config.toml       the exact configuration        config.json, model.safetensors 
 vocab.json        words and numbers              train.jsonl                     the journal
 store/            the texts to splice from       checkpoints/last, /best         to go on from
 run.json          what made it                   lexicon.toml                    how values are worded
+encodings/        of the texts, if `generate --cache-encodings` made them
 """
 
 from __future__ import annotations
@@ -46,7 +47,14 @@ MAY_DIFFER = frozenset(
         "validate_every",
     }
 )
-MADE_BY_TRAINING = ("checkpoints", "tensorboard", "train.jsonl", "model.safetensors", "config.json")
+MADE_BY_TRAINING = (
+    "checkpoints",
+    "tensorboard",
+    "train.jsonl",
+    "model.safetensors",
+    "config.json",
+    "encodings",  # of the weights, by `generate --cache-encodings`
+)
 
 
 @dataclass(frozen=True, slots=True)
