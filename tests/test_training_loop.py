@@ -18,6 +18,7 @@ from safetensors.torch import load_file
 from textsplice.config import Config, load_config
 from textsplice.errors import ConfigError, MissingExtraError, TrainingError
 from textsplice.policy import load_policy
+from textsplice.prepare.build import prepare
 from textsplice.prepare.folder import Prepared
 from textsplice.training import read_journal, train
 from textsplice.training.loop import Trainer, TrainingResult
@@ -247,6 +248,24 @@ def test_costly_references_can_be_left_out(folder: Path, tmp_path: Path) -> None
         str(caught.value)
         == "split 'train': there are no references of at most max_cost = 1 splices to train on."
     )
+
+
+def test_only_references_that_say_everything_are_learned_and_validated_on(tmp_path: Path) -> None:
+    texts = ("{name} has {food} food .", "{name} is a place to eat .", "For {food} food , go to {name} .")
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    for split, names in (("train", ("Cotto", "Zizzi", "Strada")), ("dev", ("Alimentum",))):
+        rows = [
+            {"table": {"name": n, "food": "Thai"}, "text": t.format(name=n, food="Thai")}
+            for n in names
+            for t in texts
+        ]
+        (corpus / f"{split}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    prepare(tiny_config(tmp_path), quiet=True)
+    trainer = trainer_of(tiny_config(tmp_path, "training.verbatim=true"))
+    assert trainer.order.rows.tolist() == [0, 2, 3, 5, 6, 8]
+    assert trainer.validation is not None
+    assert trainer.validation.rows.tolist() == [0, 2]
 
 
 def test_a_folder_prepared_with_other_settings_is_refused(folder: Path, tmp_path: Path) -> None:

@@ -52,9 +52,13 @@ class Examples:
             )
         return Order(rows, self.cases, training.batch_sequences, training.seed)
 
-    def sample(self, sequences: int) -> Rows:
-        """About `sequences` references (0: all), whole cases, the same ones for every run."""
-        rows = references(self.split)
+    def sample(self, sequences: int, *, verbatim: bool = False) -> Rows:
+        """About `sequences` references (0: all), whole cases, the same ones for every run.
+
+        If training is on `verbatim` ones only, so is validation, as long as there are any.
+        """
+        rows = references(self.split, verbatim=verbatim)
+        rows = rows if len(rows) else references(self.split)
         if not sequences or len(rows) <= sequences:
             return rows
         return Order(rows, self.cases, sequences, seed=0).epoch(0)[0]

@@ -135,7 +135,7 @@ class Trainer:
         if "dev" not in prepared.splits:
             return None
         dev = Examples.of(prepared, "dev", self.policy.config, self.processes)
-        rows = dev.sample(self.training.validate_sequences)
+        rows = dev.sample(self.training.validate_sequences, verbatim=self.training.verbatim)
         return Update(dev, FIRST, rows, sys.maxsize, []) if len(rows) else None
 
     def _first_state(self) -> State:
