@@ -121,6 +121,7 @@ class SearchConfig:
 
     beam: int = 3
     max_splices: int = 16
+    max_tokens: int = 120
     marginalize: bool = True
     choose: Literal["likelihood", "consensus", "typical"] = "typical"
     start_neighbors: int = 8

@@ -282,7 +282,7 @@ class Splicer:
             splices = BeamSettings(settings.beam, settings.max_splices, starts, wanted)
             return search_splices(self.policy, problems, splices, encodings)
         tokens = TokenSettings(
-            settings.beam, wanted=min(wanted, settings.beam), marginalize=settings.marginalize
+            settings.beam, settings.max_tokens, min(wanted, settings.beam), settings.marginalize
         )
         return search_tokens(self.policy, problems, tokens, encodings)
 
@@ -352,7 +352,7 @@ class _Giver:
 
 def check_settings(settings: SearchConfig) -> None:
     """`InputError` for settings with which nothing can be found."""
-    for name in ("beam", "max_splices", "batch_size"):
+    for name in ("beam", "max_splices", "max_tokens", "batch_size"):
         if getattr(settings, name) < 1:
             raise InputError(
                 f"{name} is {getattr(settings, name)}: nothing could be found.",
