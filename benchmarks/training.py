@@ -3,6 +3,7 @@
 Forward and backward passes over the same references, in turns within one run:
 
     ours     `FullPolicy` on a batch: actions and canvas tokens a second
+    bfloat16 the same in mixed precision, as `training.precision` sets it where the processor has it
     slow     the same equations and weights, one canvas at a time (`unbatched_policy.py`)
     bart     `transformers`' BartForConditionalGeneration of the same size: target tokens a second
 
@@ -152,23 +153,27 @@ def rate(passes: list[Pass], unit: str) -> float:
 
 
 def measure(prepared: Prepared, rounds: int, size: int, slow_references: int) -> dict[str, object]:
-    """All three in turns; the first round only warms up."""
+    """All in turns; the first round only warms up."""
     split = prepared.split("train")
     # Without dropout, so that the two losses can be compared.
     config = PolicyConfig.for_vocabulary("full", prepared.vocabulary, dropout=0.0, max_positions=256)
     policy = new_policy(config, seed=0)
     assert isinstance(policy, FullPolicy)
     other = bart_like(config)
-    found: dict[str, list[Pass]] = {"ours": [], "slow": [], "bart": []}
+    found: dict[str, list[Pass]] = {"ours": [], "bfloat16": [], "slow": [], "bart": []}
     for rows in batches(split, size, rounds + 1):
         few = rows[:slow_references]
         found["ours"].append(timed(policy, partial(ours, policy, prepared, split, rows)))
+        policy.mixed_precision = True
+        found["bfloat16"].append(timed(policy, partial(ours, policy, prepared, split, rows)))
+        policy.mixed_precision = False
         found["slow"].append(timed(policy, partial(slow, policy, prepared, split, few)))
         found["bart"].append(timed(other, partial(bart, other, split, rows, config.embedded)))
         check = ours(policy, prepared, split, few)[0].item()
         assert abs(check - found["slow"][-1].loss) < 1e-3 * check, "the two losses differ"
     warm = {name: passes[1:] for name, passes in found.items()}
     fast, plain = rate(warm["ours"], "actions"), rate(warm["slow"], "actions")
+    mixed = rate(warm["bfloat16"], "actions")
     return {
         "references_a_batch": size,
         "rounds": rounds,
@@ -177,6 +182,9 @@ def measure(prepared: Prepared, rounds: int, size: int, slow_references: int) ->
         "ours_canvas_tokens_per_second": rate(warm["ours"], "tokens"),
         "slow_actions_per_second": plain,
         "ours_over_slow": fast / plain,
+        "bfloat16_actions_per_second": mixed,
+        "bfloat16_over_ours": mixed / fast,
+        "bfloat16_over_slow": mixed / plain,
         "bart_weights": sum(weight.numel() for weight in other.parameters()),
         "bart_target_tokens_per_second": rate(warm["bart"], "tokens"),
         "passes": {name: [asdict(one) for one in passes] for name, passes in warm.items()},
