@@ -66,24 +66,24 @@ def splicer(kind: Kind = "full", seed: int = 0, *values: str) -> Splicer:
     return _splicer(new_policy(config, seed=seed), CONFIG_NAMES[kind], values)
 
 
-def beginner(noise: float = 0.0, seed: int = 0, *values: str) -> Splicer:
-    """FULL after 50 steps, which often finds an end, its weights disturbed by `noise` times their size."""
-    policy = new_policy(_beginner().config, seed=0)
+def beginner(noise: float = 0.0, seed: int = 0, *values: str, kind: Kind = "full") -> Splicer:
+    """After 50 steps a policy often finds an end; its weights are disturbed by `noise` times their size."""
+    policy = new_policy(_beginner(kind).config, seed=0)
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        for weight, learned in zip(policy.parameters(), _beginner().parameters(), strict=True):
+        for weight, learned in zip(policy.parameters(), _beginner(kind).parameters(), strict=True):
             spread = noise * float(learned.abs().mean())
             weight.copy_(learned + spread * torch.randn(weight.shape, generator=generator))
-    return _splicer(policy, "full", values)
+    return _splicer(policy, CONFIG_NAMES[kind], values)
 
 
 @cache
-def _beginner() -> Policy:
+def _beginner(kind: Kind) -> Policy:
     torch.set_num_threads(1)
     data = prepared()
     train = data.split("train")
     shape = {"d_model": 32, "heads": 2, "ffn": 32, **SMALL}
-    config = PolicyConfig.for_vocabulary("full", data.vocabulary, **shape)
+    config = PolicyConfig.for_vocabulary(kind, data.vocabulary, **shape)
     policy = new_policy(config, seed=0)
     optimizer = torch.optim.AdamW(policy.parameters(), lr=5e-3)
     rng = np.random.default_rng(0)

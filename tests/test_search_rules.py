@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from search_world import beginner, prepared, splicer, tables
+from textsplice import Table
 from textsplice.config import Config
 from textsplice.errors import InputError
 from textsplice.oracle.splice import Origin
+from textsplice.policy.config import Kind
 from textsplice.prepare.build import prepare
-from textsplice.search.generation import Generation, OfferedNeighbor
+from textsplice.search.generation import Generation, OfferedNeighbor, Sources
 from textsplice.search.rules import (
     ApprovedNeighbors,
     CopyOnly,
@@ -28,6 +30,7 @@ from textsplice.search.rules import (
 from textsplice.search.sentences import count_sentences, latest_stop, sentence_spans
 from textsplice.search.verify import find_lie
 from textsplice.splicer import Splicer
+from textsplice.text.linearize import linearize
 from textsplice.text.tokens import BEGIN, END, MASK, Tokenizer, tokenize
 
 TWO = (BEGIN, "A", "b", ".", "C", "d", "!", "?", END)
@@ -199,3 +202,77 @@ def test_no_policy_says_a_forbidden_hyphenated_word() -> None:
 def test_rules_that_admit_no_neighbor_are_a_reason_to_abstain() -> None:
     generation = Splicer.untrained(prepared()).generate(tables()[0], rules=[ApprovedNeighbors(["?"])])
     assert generation.reason == "no text of the store may be spliced from"
+
+
+@pytest.mark.parametrize(
+    ("kind", "rule"),
+    [
+        ("token", NeighborsWhere("short", lambda neighbor: len(neighbor.tokens) < 30)),
+        ("token", CopyOnly()),
+        ("copy", CopyOnly()),
+        *(
+            (kind, rule)
+            for kind in ("token", "copy")
+            for rule in (
+                RequireFields(["name"]),
+                ForbidWords(["it is", "is a"]),
+                MinSentences(3),
+                MaxSentences(1),
+            )
+        ),
+    ],
+)
+def test_left_to_right_a_rule_is_kept_and_costs_no_text(kind: Kind, rule: Rule) -> None:
+    maker = beginner(kind=kind)
+    free = list(maker.generate_many(tables()[:6], progress=False))
+    bound = list(maker.generate_many(tables()[:6], rules=[rule], progress=False))
+    assert any(rule.violation(draft_of(generation)) for generation in free)
+    assert all(generation.text for generation in bound)
+    assert not any(rule.violation(draft_of(generation)) for generation in bound)
+
+
+def test_left_to_right_only_approved_neighbors_are_copied_from() -> None:
+    rule = ApprovedNeighbors(prepared().store.ids[:40])
+    bound = list(beginner(kind="token").generate_many(tables()[:4], rules=[rule], progress=False))
+    assert all(generation.text for generation in bound)
+    assert not any(rule.violation(draft_of(generation)) for generation in bound)
+
+
+@pytest.mark.parametrize("kind", ["token", "copy"])
+def test_left_to_right_no_sentence_is_ever_replaced(kind: Kind) -> None:
+    maker = beginner(kind=kind)
+    free, bound = (
+        [g.splices for g in maker.generate_many(tables()[:4], rules=rules, progress=False)]
+        for rules in ((), [KeepSentences()])
+    )
+    assert free == bound
+
+
+@pytest.mark.parametrize("kind", ["token", "copy"])
+@pytest.mark.parametrize("marginalize", ["true", "false"])
+def test_left_to_right_required_values_are_said_in_one_sentence(kind: Kind, marginalize: str) -> None:
+    maker = beginner(0.0, 0, f"search.marginalize={marginalize}", kind=kind)
+    table = Table.of({"name": "Hare Law Traverse", "start": "Great Wether", "inn": "Lame Heron"})
+    rules = [RequireFields(["name", "start", "inn"]), MaxSentences(1), ForbidWords(["Traverse is"])]
+    generation = maker.generate(table, rules=rules)
+    assert "Hare Law Traverse" in generation.text
+    assert not any(rule.violation(draft_of(generation)) for rule in rules)
+
+
+@pytest.mark.parametrize("kind", ["token", "copy"])
+def test_left_to_right_rules_that_no_text_can_keep_are_a_reason_to_abstain(kind: Kind) -> None:
+    maker = beginner(kind=kind)
+    lacking = maker.generate(tables()[0], rules=[RequireFields(["summit"])])
+    assert lacking.reason == "the required field 'summit' has no value in the table"
+    table = Table.of({"name": "Hare Law Traverse"})
+    torn = maker.generate(table, rules=[RequireFields(["name"]), ForbidWords(["traverse"])])
+    assert torn.reason == "the required field 'name' (Hare Law Traverse) is not in the text"
+
+
+def test_texts_are_told_apart_by_how_far_they_are_from_their_end() -> None:
+    sources = Sources(linearize(Table.of({"name": "Hare Law", "start": "Wether"})), (), {})
+    rule = RequireFields(["name", "start"])
+    assert rule.lacks(Draft((), (), sources, ())) == 3
+    assert rule.lacks(Draft(("Hare", "Law"), (), sources, ())) == 1
+    texts = ["", "a", "a.", "a.b", "a.b."]
+    assert [MinSentences(2).lacks(Draft(list(t), (), sources, ())) for t in texts] == [2, 2, 1, 1, 0]

@@ -3,6 +3,7 @@
 A rule can act in four places. It says which neighbours may be offered, which words may be laid, which
 splices may be made on a canvas, and whether a finished text obeys it. The last is always asked before a
 text is given, so a rule holds even where the first three can't enforce it; then the search abstains.
+Beams that write left to right replace nothing; they ask the last, instead of the third, of every prefix.
 """
 
 from __future__ import annotations
@@ -68,6 +69,15 @@ class Rule:
         """Values of the table that have to be laid before the text may end."""
         del draft
         return ()
+
+    def lacks(self, draft: Draft) -> int:
+        """How far a text written left to right is from where it may end; 0 if the rule lets it."""
+        return sum(segment.stop - segment.start for segment in self.missing(draft))
+
+    def mendable(self, draft: Draft) -> bool:
+        """Whether a text that breaks the rule may yet obey it when more is written after it."""
+        del draft
+        return False
 
     def violation(self, draft: Draft) -> str | None:
         """How a text breaks the rule, as a clause; None if it does not."""
@@ -183,11 +193,13 @@ class RequireFields(Rule):
             and not contains(draft.tokens, table.tokens[segment.start : segment.stop])
         ]
 
+    def mendable(self, draft: Draft) -> bool:
+        return self._absent(draft) is None
+
     def violation(self, draft: Draft) -> str | None:
-        present = {segment.field for segment in draft.sources.table.segments}
-        for wanted in self.fields:
-            if wanted not in present:
-                return f"the required field {wanted!r} has no value in the table"
+        absent = self._absent(draft)
+        if absent is not None:
+            return f"the required field {absent!r} has no value in the table"
         for segment in self.missing(draft):
             value = " ".join(draft.sources.table.tokens[segment.start : segment.stop])
             return f"the required field {segment.field!r} ({value}) is not in the text"
@@ -195,6 +207,10 @@ class RequireFields(Rule):
 
     def to_dict(self) -> dict[str, object]:
         return {"rule": self.name, "fields": list(self.fields)}
+
+    def _absent(self, draft: Draft) -> str | None:
+        present = {segment.field for segment in draft.sources.table.segments}
+        return next((wanted for wanted in self.fields if wanted not in present), None)
 
 
 @dataclass(frozen=True)
@@ -250,6 +266,15 @@ class MinSentences(Rule):
     def splices(self, canvas: Sequence[str], start: int, rest: Sequence[str]) -> Allowed | None:
         before, after = _marks(canvas, start, rest)
         return after >= self.count if before >= self.count else None
+
+    def lacks(self, draft: Draft) -> int:
+        # A sentence that has no mark yet may go on for ever.
+        open_end = len(draft.tokens) > 0 and not ends_sentence(draft.tokens[-1])
+        return max(self.count - count_sentences(draft.tokens) + open_end, 0)
+
+    def mendable(self, draft: Draft) -> bool:
+        del draft
+        return True
 
     def violation(self, draft: Draft) -> str | None:
         found = count_sentences(draft.tokens)
