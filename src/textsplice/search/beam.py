@@ -14,7 +14,8 @@ up to the last bits, which do depend on the batch; that is why a problem holds e
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from heapq import merge
 
 import numpy as np
 import torch
@@ -186,29 +187,23 @@ class _Beams:
         scores = self._restrict_second(scores, flat)
         spans = scores.shape[2]
         # Twice the width, since several of them may lead to the same canvas.
-        values, places = torch.topk(scores.flatten(1), min(2 * self.settings.beam, scores[0].numel()), dim=1)
-        totals = (values.double() + torch.tensor([[p.total] for p in flat])).tolist()
-        place_rows: list[list[int]] = places.tolist()
+        best = torch.topk(scores.flatten(1), min(2 * self.settings.beam, scores[0].numel()), dim=1)
+        ways = [
+            _best_first(pick, own.flatten(), *top)
+            for pick, own, *top in zip(flat, scores, best.values.tolist(), best.indices.tolist(), strict=True)
+        ]
         live: list[Hypothesis] = []
         offset = 0
         for item in picks:
-            ranked = sorted(
-                (-total, rank, column, pick, place)
-                for rank, pick in enumerate(item)
-                for column, (total, place) in enumerate(
-                    zip(totals[offset + rank], place_rows[offset + rank], strict=True)
-                )
-                if total > -INFINITY
-            )
-            offset += len(item)
             kept = 0
-            for negative, _, _, pick, place in ranked:
-                if kept == self.settings.beam:
-                    break
-                extended = self._extend(pick, place // spans, place % spans + 1, -negative)
+            for total, pick, place in merge(*ways[offset : offset + len(item)], key=_falling):
+                extended = self._extend(pick, place // spans, place % spans + 1, total)
                 if extended is not None:
                     live.append(extended)
                     kept += 1
+                    if kept == self.settings.beam:
+                        break
+            offset += len(item)
         return live
 
     def _restrict_second(self, scores: Tensor, picks: Sequence[FirstDecision]) -> Tensor:
@@ -324,3 +319,22 @@ class _Beams:
         """The best mean that a text from this canvas can have: all further decisions certain."""
         splices = min(len(hypothesis.splices) + self.settings.horizon, self.settings.max_splices)
         return hypothesis.total / (2 * splices + 1)
+
+
+def _best_first(
+    pick: FirstDecision, scores: Tensor, values: list[float], places: list[int]
+) -> Iterator[tuple[float, FirstDecision, int]]:
+    """Totals of what may follow a first decision, best first; the rest is sorted only if it is asked for."""
+    for value, place in zip(values, places, strict=True):
+        if value == -INFINITY:
+            return
+        yield pick.total + value, pick, place
+    known = set(places)
+    order = scores.argsort(descending=True, stable=True)
+    for value, place in zip(scores[order].tolist(), order.tolist(), strict=True):
+        if value > -INFINITY and place not in known:
+            yield pick.total + value, pick, place
+
+
+def _falling(way: tuple[float, FirstDecision, int]) -> float:
+    return -way[0]
