@@ -51,7 +51,7 @@ def corpora(draw: st.DrawFn):
 
 
 @pytest.mark.parametrize("common", [2, 128])  # features are lists, or all of them are bitmaps
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(corpora(), STRANGERS, st.integers(1, 30), st.data())
 def test_a_search_finds_what_scoring_every_row_finds(common, corpus, query, k, data):
     groups, row_group, typicality = corpus

@@ -120,7 +120,7 @@ TOKENS = st.lists(st.integers(2, 9), max_size=9)
 
 
 @given(TOKENS, st.lists(TOKENS.filter(bool), max_size=3), st.lists(TOKENS, max_size=4))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_the_corpus_kernel_is_as_short_as_deriving_from_values_neighbors_and_missing_words(
     target: list[int], table: list[list[int]], store: list[list[int]]
 ):
@@ -134,7 +134,7 @@ def test_the_corpus_kernel_is_as_short_as_deriving_from_values_neighbors_and_mis
 
 
 @given(TOKENS, st.lists(TOKENS, max_size=4))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_the_benchmark_measures_rivals_that_find_the_same_costs(target: list[int], texts: list[list[int]]):
     texts = [*texts, *([token] for token in sorted(set(target)))]
     cost = len(derive(target, texts))
@@ -146,7 +146,7 @@ def test_the_benchmark_measures_rivals_that_find_the_same_costs(target: list[int
 
 
 @given(TOKENS.map(lambda target: [token for token in target if token != MASK]), st.lists(TOKENS, max_size=4))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_without_a_table_the_corpus_kernel_makes_the_very_splices_of_derive(
     target: list[int], store: list[list[int]]
 ):

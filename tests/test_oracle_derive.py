@@ -29,14 +29,14 @@ def check_against_the_grammar(target: Text, neighbors: tuple[Text, ...]) -> None
 
 
 @given(cases())
-@settings(max_examples=800, deadline=None)
+@settings(max_examples=800)
 def test_a_derivation_replays_and_costs_what_the_grammar_says(case: tuple[Text, tuple[Text, ...]]):
     check_against_the_grammar(*case)
 
 
 @pytest.mark.slow
 @given(cases())
-@settings(max_examples=12_000, deadline=None)
+@settings(max_examples=12_000)
 def test_twelve_thousand_derivations_cost_what_the_grammar_says(case: tuple[Text, tuple[Text, ...]]):
     check_against_the_grammar(*case)
 
@@ -136,7 +136,7 @@ WRAPPED = st.lists(st.sampled_from("abc"), min_size=1, max_size=7).map(lambda te
 
 
 @given(WRAPPED, st.lists(WRAPPED, min_size=1, max_size=4))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_between_begin_and_end_tokens_the_first_splice_lays_a_whole_neighbor(
     target: Text, neighbors: list[Text]
 ):
@@ -149,7 +149,7 @@ SHORT = st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map(lambda text
 
 
 @given(SHORT, st.lists(SHORT, min_size=1, max_size=3))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_no_first_splice_would_keep_more_tokens(target: Text, drawn: list[Text]):
     neighbors = (*drawn, ("a",), ("b",), ("c",))
     origins = provenance(derive(target, neighbors), neighbors)
@@ -157,7 +157,7 @@ def test_no_first_splice_would_keep_more_tokens(target: Text, drawn: list[Text])
 
 
 @given(cases())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_a_splice_starts_right_of_what_is_finished(case: tuple[Text, tuple[Text, ...]]):
     target, neighbors = case
     splices = derive(target, neighbors)

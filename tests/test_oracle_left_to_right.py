@@ -21,7 +21,7 @@ def fewest_spans(target: list[str], neighbors: list[list[str]]) -> int:
 
 
 @given(TEXT, st.lists(TEXT, max_size=4))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_spans_are_as_few_as_any_cover_from_left_to_right(target: list[str], neighbors: list[list[str]]):
     neighbors = [*neighbors, ["a"], ["b"], ["c"]]
     splices = span_oracle(target, neighbors)
@@ -31,7 +31,7 @@ def test_spans_are_as_few_as_any_cover_from_left_to_right(target: list[str], nei
 
 
 @given(TEXT, st.lists(TEXT, max_size=4))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_the_token_oracle_appends_one_token_a_splice(target: list[str], neighbors: list[list[str]]):
     neighbors = [*neighbors, ["a"], ["b"], ["c"]]
     splices = lrt_oracle(target, neighbors)

@@ -91,7 +91,7 @@ def test_a_derivation_that_does_not_fit_is_refused() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(1, 60), st.integers(0, 3)), min_size=1, max_size=40))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_layouts_keep_groups_apart_and_waste_little(sequences: list[tuple[int, int]]) -> None:
     lengths, groups = (np.array(column) for column in zip(*sequences, strict=True))
     layout = lay_out(lengths, groups)

@@ -71,7 +71,7 @@ WORDS = st.one_of(st.sampled_from(HOSTILE), st.text(CHARACTERS, min_size=1, max_
 TEXTS = st.lists(WORDS, min_size=1, max_size=5).map(" ".join)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(field=WORDS, value=TEXTS, offered=TEXTS, name=WORDS)
 def test_whatever_is_written_in_tables_and_texts_is_shown_and_never_run(
     field: str, value: str, offered: str, name: str

@@ -146,7 +146,7 @@ CHARACTERS = st.characters(exclude_categories=["Cs", "Cc", "Zs", "Zl", "Zp", "Cn
 VALUES = st.lists(st.text(CHARACTERS, min_size=1, max_size=9), min_size=1, max_size=4).map(" ".join)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(value=VALUES, text=VALUES)
 def test_figures_of_any_text_are_well_formed_and_say_it(value: str, text: str) -> None:
     offered = neighbor("n<1>&", text)
