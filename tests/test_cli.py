@@ -120,7 +120,7 @@ def test_help_answers_at_once_and_imports_nothing_heavy() -> None:
         after = os.times()
         used = after.children_user + after.children_system - before.children_user - before.children_system
         times.append(used)
-    # Of the processor, since the suite runs beside other work; half a second is the promise on a quiet machine.
+    # Of the processor, since the suite runs beside other work; on a quiet machine half a second is promised.
     assert min(times) < 0.9
 
 
