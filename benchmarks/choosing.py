@@ -1,10 +1,10 @@
 """What each way of choosing among finished texts is worth: BLEU and slot errors from the same candidates.
 
-    python benchmarks/choosing.py runs/e2e-full --references e2e:data/e2e --lexicon e2e [--tables 547]
+    python benchmarks/choosing.py runs/e2e-full --references e2e:data/e2e --lexicon e2e [--judge runs/e2e-copy]
 
 Every table is searched once with the run's settings (eight start neighbours of beam 3), and once with the
-paper's (one beam of 5); the ways of choosing are then applied to what was found. The last row is what the
-best candidate by its own sentence BLEU would give, which nobody can know.
+paper's (one beam of 5); the ways of choosing are then applied to what was found. With `--judge`, also with
+another run's opinion of the texts. The last row is what the candidate by its own sentence BLEU would give, which nobody can know.
 """
 
 from __future__ import annotations
@@ -85,6 +85,7 @@ def main() -> None:
     parser.add_argument("--references", default="e2e:data/e2e")
     parser.add_argument("--split", default="dev")
     parser.add_argument("--lexicon", default="e2e")
+    parser.add_argument("--judge", type=Path)
     parser.add_argument("--tables", type=int, default=10**9)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "choosing.json")
@@ -106,7 +107,7 @@ def main() -> None:
         rows.append({"chosen by": name, "BLEU": round(bleu, 2), "slot errors": round(slots.error_rate, 4)})
         print(f"{name:60} {bleu:6.2f} {slots.error_rate:7.2%}", flush=True)
 
-    def pick(found: list[Found], by: Choice, counted: str) -> list[str]:
+    def pick(found: list[Found], by: Choice, counted: str, judge: Splicer | None = None) -> list[str]:
         texts: list[str] = []
         for table, problem, finished in found:
             slips = {
@@ -114,7 +115,21 @@ def main() -> None:
                 "word for word": slot_slips,
                 "lexicon": worded_slips(table, lexicon, tokenizer),
             }[counted]
-            ranked = choose(finished, problem.sources, problem.words, by=by, slips=slips)
+
+            def opinion(
+                pool: Sequence[Candidate], table: Table = table, problem: Problem = problem
+            ) -> list[float]:
+                assert judge is not None
+                return judge.likelihoods(table, [text_of(problem, c, tokenizer) for c in pool])
+
+            ranked = choose(
+                finished,
+                problem.sources,
+                problem.words,
+                by=by,
+                slips=slips,
+                judge=opinion if judge else None,
+            )
             texts.append(text_of(problem, ranked[0], tokenizer) if ranked else "")
         return texts
 
@@ -123,10 +138,13 @@ def main() -> None:
     settings = replace(SearchConfig(), max_splices=splicer.config.search.max_splices)
     found = candidates(splicer, tables, settings, f"{settings.start_neighbors} starts of {settings.beam}")
     for counted in ("", "word for word", "lexicon"):
+        first = f", fewest slips by {counted} first" if counted else ""
         for by in WAYS:
-            first = f", fewest slips by {counted} first" if counted else ""
             name = f"{settings.start_neighbors} starts of beam {settings.beam}, {by}{first}"
             add(name, pick(found, by, counted))
+        if arguments.judge:
+            name = f"{settings.start_neighbors} starts of beam {settings.beam}, typical and judged{first}"
+            add(name, pick(found, "typical", counted, Splicer.load(arguments.judge)))
     best = [
         max((text_of(p, c, tokenizer) for c in finished), key=lambda t: sentence_bleu(t, r), default="")
         for (_, p, finished), r in zip(found, references, strict=True)

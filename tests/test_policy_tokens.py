@@ -10,7 +10,9 @@ import torch
 
 from policy_toys import IDS, toy_config, toy_split
 from textsplice.policy import Case, CopyPolicy, TokenPolicy, collate, new_policy
+from textsplice.policy.token import UNSAYABLE
 from textsplice.policy.transformer import NOT_COPIED
+from textsplice.ragged import Ragged
 from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID
 from unbatched_policy import UnbatchedFull
 
@@ -61,6 +63,25 @@ def test_the_batched_loss_equals_steps_with_cached_states(kind: str, pre_norm: b
     assert output.skipped == sum(len(t) - 1 for t in targets) - counted
     assert output.first_loss.item() == pytest.approx(loss, rel=1e-4)
     assert output.loss.item() == pytest.approx(loss / 4, rel=1e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_texts_read_at_once_have_the_likelihood_of_texts_read_token_by_token(kind: str) -> None:
+    split, store = toy_split(1)
+    policy = policy_of(kind)
+    case = case_of(kind, split, store, 0)
+    unknown = np.array([BEGIN_ID, int(split.targets[4][1]), 10_000, END_ID], dtype=np.int32)
+    texts = [split.targets[0], unknown, split.targets[8], split.targets[0][:3]]
+    expected: list[float] = []
+    for text in texts:
+        total = 0.0
+        for time, (states, log_probs) in enumerate(read_through(policy, [case], [text])):
+            right = np.flatnonzero(states.keys[0].word == text[time + 1])
+            sayable = log_probs[0, torch.from_numpy(right)].logsumexp(0) if len(right) else -math.inf
+            total += max(float(sayable), UNSAYABLE)
+        expected.append(total)
+    found = policy.log_likelihoods(case, Ragged.from_rows(texts))
+    assert found.tolist() == pytest.approx(expected, rel=1e-4)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from textsplice import Table
 from textsplice.oracle.splice import Origin, Splice
 from textsplice.search.choose import best_of_each_start, choose, consensus, slot_slips, typicality
@@ -63,6 +65,23 @@ def test_with_slots_first_a_text_that_says_more_values_wins() -> None:
     silent = candidate(-0.1, 5, 6, 7, 8)
     assert choose([silent, says], SOURCES, WORDS, slips=slot_slips)[0] == says
     assert choose([silent, says], SOURCES, WORDS)[0] == silent
+
+
+def test_a_judge_has_a_say_after_slips_and_none_in_likelihood() -> None:
+    says = candidate(-0.9, 9, 6, 7, 8, splices=(LAY, Splice(1, 2, 0, 1, 2)))
+    silent = candidate(-0.1, 5, 6, 7, 8)
+
+    def judge(candidates: Sequence[Candidate]) -> list[float]:
+        return [-9.0 if candidate == silent else -0.1 for candidate in candidates]
+
+    assert choose([silent, says], SOURCES, WORDS, by="typical")[0] == silent
+    assert choose([silent, says], SOURCES, WORDS, by="typical", judge=judge)[0] == says
+    assert choose([silent, says], SOURCES, WORDS, by="likelihood", judge=judge)[0] == silent
+
+    def harsh(candidates: Sequence[Candidate]) -> list[float]:
+        return [-9.0 if candidate == says else -0.1 for candidate in candidates]
+
+    assert choose([silent, says], SOURCES, WORDS, by="typical", slips=slot_slips, judge=harsh)[0] == says
 
 
 def test_a_text_without_slips_is_not_lost_among_likelier_ones_of_its_start() -> None:

@@ -12,7 +12,7 @@ import pytest
 from typer import Typer
 from typer.testing import CliRunner
 
-from search_world import prepared, splicer, tables
+from search_world import beginner, prepared, splicer, tables
 from textsplice.cli import explain, generate, verify
 from textsplice.config import to_toml
 from textsplice.errors import InputError, StorageError, TextspliceError
@@ -109,7 +109,7 @@ def test_rows_say_how_they_were_searched_for_and_with_which_weights(run_folder: 
     maker = Splicer.load(run_folder)
     row = maker.generate(tables()[0], beam=2).to_dict()
     settings = {**maker.config.to_dict()["search"], "beam": 2}
-    del settings["batch_size"]
+    del settings["batch_size"], settings["judge"]
     assert row["search"] == settings
     assert row["weights"] == file_hash(run_folder / "model.safetensors")[:12]
     assert "weights" not in Splicer.untrained(run_folder).generate(tables()[0]).to_dict()
@@ -285,6 +285,51 @@ def test_a_beam_of_0_is_refused() -> None:
     with pytest.raises(InputError) as caught:
         splicer().generate(tables()[0], beam=0)
     assert str(caught.value) == "beam is 0: nothing could be found. Use 1 or more."
+
+
+@pytest.fixture(scope="module")
+def judge_folder(run_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of kind copy whose policy has learned a little."""
+    folder = Path(shutil.copytree(run_folder, tmp_path_factory.mktemp("judge") / "run"))
+    maker = beginner(kind="copy")
+    assert maker.policy is not None
+    save_policy(maker.policy, folder)
+    (folder / "config.toml").write_text(to_toml(maker.config), encoding="utf-8")
+    return folder
+
+
+def test_a_judge_changes_the_choice_but_no_derivation(judge_folder: Path) -> None:
+    plain = beginner(0.0, 0, "search.slots_first=false", "search.beam=4")
+    judged = beginner(0.0, 0, "search.slots_first=false", "search.beam=4", f"search.judge='{judge_folder}'")
+    before = list(plain.generate_many(tables()[:12], progress=False))
+    after = list(judged.generate_many(tables()[:12], progress=False, batch_size=5))
+    judge = Splicer.load(judge_folder)
+    assert sum(one.text != other.text for one, other in zip(before, after, strict=True)) > 0
+    for one, other in zip(before, after, strict=True):
+        assert find_lie(other, judged.proof) is None
+        if one.text != other.text:  # what the judge does not like better, it does not ask for
+            worse, better = judge.likelihoods(one.table, [one.text, other.text])
+            assert better > worse
+    assert all("judge" not in (one.search or {}) for one in before)
+    assert {(one.search or {})["judge"] for one in after} == {judge.weights}
+
+
+def test_likelihoods_are_of_the_same_text_however_many_stand_beside_it(judge_folder: Path) -> None:
+    judge = Splicer.load(judge_folder)
+    texts = [generation.text for generation in judge.generate_many(tables()[:6], progress=False)]
+    together = judge.likelihoods(tables()[0], texts)
+    alone = [judge.likelihoods(tables()[0], [text])[0] for text in texts]
+    assert together == pytest.approx(alone, abs=1e-4)
+    assert together.index(max(together)) == 0
+
+
+def test_judges_that_can_not_judge_are_refused(run_folder: Path, judge_folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="Use a run of kind lrt or copy"):
+        beginner(0.0, 0, f"search.judge='{run_folder}'").generate(tables()[0])
+    with pytest.raises(StorageError, match="is not the folder of a run"):
+        beginner(0.0, 0, f"search.judge='{tmp_path}'").generate(tables()[0])
+    with pytest.raises(InputError, match="a judge has no say"):
+        beginner(0.0, 0, "search.choose=likelihood", f"search.judge='{judge_folder}'").generate(tables()[0])
 
 
 def test_a_table_without_fields_is_refused() -> None:

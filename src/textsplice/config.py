@@ -126,6 +126,7 @@ class SearchConfig:
     choose: Literal["likelihood", "consensus", "typical"] = "typical"
     start_neighbors: int = 8
     slots_first: bool = True
+    judge: str = ""
     batch_size: int = 32
 
 

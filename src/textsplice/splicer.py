@@ -21,7 +21,8 @@ from textsplice.memory import is_out_of_memory
 from textsplice.neighbors.store import Store
 from textsplice.policy.cases import Case
 from textsplice.progress import bar
-from textsplice.search.choose import Slips, choose, slot_slips, worded_slips
+from textsplice.ragged import Ragged
+from textsplice.search.choose import Judge, Slips, choose, slot_slips, worded_slips
 from textsplice.search.generation import (
     Alternative,
     Attribution,
@@ -37,7 +38,8 @@ from textsplice.search.swap import REACH, SwapTask, swap
 from textsplice.search.verify import Proof
 from textsplice.slots.lexicon import Lexicon
 from textsplice.text.linearize import linearize
-from textsplice.text.vocabulary import Vocabulary
+from textsplice.text.tokens import detokenize, tokenize
+from textsplice.text.vocabulary import BEGIN_ID, END_ID, Vocabulary
 
 if TYPE_CHECKING:
     from textsplice.policy.checkpoint import Policy
@@ -88,6 +90,7 @@ class Splicer:
         self.run = run
         self.folder = folder
         self.weights = weights
+        self._judges: dict[str, Splicer] = {}
         self._offers = Offers(store, config.neighbors.k, vocabulary)
 
     @classmethod
@@ -160,10 +163,38 @@ class Splicer:
         path = self.folder / "lexicon.toml" if self.folder else None
         return Lexicon.load(path) if path and path.is_file() else None
 
+    def likelihoods(self, table: Table, texts: Sequence[str]) -> list[float]:
+        """Of each text, the mean log-probability of its tokens as texts of this table (LRT, S2S+copy)."""
+        from textsplice.policy.token import TokenPolicy
+
+        if not isinstance(self.policy, TokenPolicy):
+            raise InputError(
+                f"a run of kind {self.kind} has no probability of a text, only of its derivations.",
+                where=str(self.folder),
+                remedy="Use a run of kind lrt or copy.",
+            )
+        task = self._tasks([Example("", table, None)], ())[0]
+        numbers = Vocabulary(tuple(task.problem.words), self.vocabulary.embedded)
+        tokens = Ragged.from_rows(
+            [BEGIN_ID, *numbers.encode(tokenize(text, self.store.tokenizer)), END_ID] for text in texts
+        )
+        totals = self.policy.log_likelihoods(task.problem.case, tokens, self.encodings.of([task.rows]))
+        return (totals.numpy() / (tokens.lengths - 1)).tolist()
+
+    def _judge(self, folder: str) -> Splicer:
+        """The run whose opinion of finished texts is asked."""
+        if folder not in self._judges:
+            self._judges[folder] = Splicer.load(folder)
+        return self._judges[folder]
+
     def made(self, search: SearchConfig, rules: Sequence[Rule] = ()) -> Made:
         """How texts are made with these settings."""
         # However many tables are searched at once, their texts are the same.
         settings = {key: value for key, value in asdict(search).items() if key != "batch_size"}
+        if search.judge:
+            settings["judge"] = self._judge(search.judge).weights  # a folder's name says little elsewhere
+        else:
+            del settings["judge"]
         return {
             "run": self.run,
             "policy": self.kind,
@@ -292,6 +323,17 @@ class Splicer:
             return slot_slips
         return worded_slips(table, self.lexicon, self.store.tokenizer)
 
+    def _opinion(self, task: _Task, judge: str) -> Judge:
+        """How probable another run finds texts of a task's table."""
+        words, tokenizer = task.problem.words, self.store.tokenizer
+
+        def opinion(candidates: Sequence[Candidate]) -> list[float]:
+            tokens = ([words[n] for n in c.ids if n not in (BEGIN_ID, END_ID)] for c in candidates)
+            texts = [detokenize(each, tokenizer) for each in tokens]
+            return self._judge(judge).likelihoods(task.example.table, texts)
+
+        return opinion
+
     def _generation(self, task: _Task, outcome: Outcome, settings: SearchConfig) -> Generation:
         problem = task.problem
         ranked = choose(
@@ -300,6 +342,7 @@ class Splicer:
             problem.words,
             by=settings.choose,
             slips=self._slips(task.example.table) if settings.slots_first else None,
+            judge=self._opinion(task, settings.judge) if settings.judge else None,
         )
         summed = settings.marginalize and self.kind in ("lrt", "copy")
         give = _Giver(
@@ -358,6 +401,11 @@ def check_settings(settings: SearchConfig) -> None:
                 f"{name} is {getattr(settings, name)}: nothing could be found.",
                 remedy="Use 1 or more.",
             )
+    if settings.judge and settings.choose == "likelihood":
+        raise InputError(
+            "a judge has no say where choose is likelihood.",
+            remedy='Set search.choose to "typical" or "consensus", or search.judge to "".',
+        )
 
 
 def _example(record: Record, number: int) -> Example:

@@ -21,8 +21,10 @@ from textsplice.policy.layout import lay_out, padding_mask
 from textsplice.policy.model import PolicyModel
 from textsplice.policy.output import PolicyOutput
 from textsplice.policy.token_batch import TokenBatch, TokenCase
-from textsplice.policy.transformer import look_up, sequences
+from textsplice.policy.transformer import Context, causal, look_up, sequences
+from textsplice.ragged import Ragged
 
+UNSAYABLE = -12.0  # the log-probability of a token that no key stands for, where texts are compared
 FORBIDDEN = -1e9  # finite, so that a row without a right key has no NaN in its gradient
 NEVER = float("-inf")
 
@@ -35,6 +37,7 @@ class TokenStates:
     keys: list[Keys]
     projected: list[Tensor]  # a case each, [its columns, d]
     allowed: list[Tensor]  # a case each, [its columns] bool
+    encoded: Tensor  # [cases, S, d]: the tables
     tables: list[Tensor]  # a decoder layer each, [cases, S, 2d]: keys and values of the tables
     table_mask: Tensor | None  # [cases, 1, 1, S]
 
@@ -131,6 +134,7 @@ class TokenPolicy(PolicyModel):
             keys=keys,
             projected=projected,
             allowed=[torch.from_numpy(own.allowed) for own in keys],
+            encoded=tables,
             tables=self.decoder.project_tables(tables),
             table_mask=padding_mask(lengths, width),
         )
@@ -164,6 +168,36 @@ class TokenPolicy(PolicyModel):
             scores.masked_fill_(~states.allowed[case], NEVER)
             log_probs[rows, : scores.shape[1]] = scores.log_softmax(dim=1)
         return log_probs, Cache(position + 1, seen)
+
+    @torch.no_grad()
+    def log_likelihoods(
+        self, case: Case, texts: Ragged, encodings: Sequence[Sequence[Tensor]] | None = None
+    ) -> Tensor:
+        """Of each text, BEGIN to END, the log-probability of all that follows BEGIN.
+
+        All texts are read at once. A token counts by all keys that stand for it together.
+        """
+        states = self.encode_cases([case], encodings)
+        keys, allowed = states.keys[0], states.allowed[0]
+        first = np.zeros(len(texts.values), dtype=np.bool_)
+        first[texts.offsets[:-1]] = True
+        layout = lay_out(texts.lengths - 1)
+        read = sequences(
+            self.config,
+            layout,
+            layout.spread(texts.values[~np.roll(first, -1)]),
+            np.zeros(layout.size, dtype=np.int64),
+        )
+        table = torch.arange(len(case.table))
+        contexts = [Context(table.expand(block.rows, -1)) for block in layout.blocks]
+        canvas = self.decode(
+            read._replace(blocks=[causal(block) for block in layout.blocks]), states.encoded[0], contexts
+        )[torch.from_numpy(layout.places())]  # [tokens to say, d]
+        scores = (canvas @ states.projected[0].T).masked_fill_(~allowed, NEVER)
+        said = torch.from_numpy(texts.values[~first][:, None] == keys.word)
+        right = scores.masked_fill(~said, NEVER).logsumexp(dim=1) - scores.logsumexp(dim=1)
+        text_of = torch.from_numpy(np.repeat(np.arange(len(texts)), texts.lengths - 1))
+        return torch.zeros(len(texts)).index_add_(0, text_of, right.clamp_min(UNSAYABLE))
 
     def marginalize(
         self, states: TokenStates, case_of: NDArray[np.int64], log_probs: Tensor, size: int

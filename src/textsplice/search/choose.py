@@ -18,11 +18,13 @@ from textsplice.text.masking import STOP_WORDS, mask
 from textsplice.text.tokens import BEGIN, END, Tokenizer, detokenize
 
 Slips = Callable[[Draft], int]
+Judge = Callable[[Sequence[Candidate]], Sequence[float]]
 Choice = Literal["likelihood", "consensus", "typical"]
 ORDER = 4  # longest n-gram that the similarity compares
 Grams = list[Counter[tuple[Hashable, ...]]]
 SHARPNESS = 10.0  # how much more a likelier candidate counts in the consensus
 TYPICALITY = 4.0  # how much the neighbours count beside the other candidates
+JUDGEMENT = 5.0  # how much a judge's mean log-probability of a text counts beside both
 
 
 def choose(
@@ -32,12 +34,14 @@ def choose(
     *,
     by: Choice = "likelihood",
     slips: Slips | None = None,
+    judge: Judge | None = None,
 ) -> list[Candidate]:
     """The candidates, best first.
 
     `likelihood` ranks by the mean log-probability, `consensus` by the mean similarity to the other
     candidates (minimum Bayes risk), `typical` by that and by the similarity to what people wrote of similar
-    tables. If `slips` counts slips with the table's values, fewer of them come before all that.
+    tables. A `judge` says how probable another policy finds each text, which the last two take into account.
+    If `slips` counts slips with the table's values, fewer of them come before all that.
     """
     counts = {c.ids: slips(_draft(c, sources, words)) if slips else 0 for c in candidates}
     ranked = sorted(candidates, key=lambda c: (counts[c.ids], -c.score))
@@ -48,6 +52,8 @@ def choose(
     if by == "typical":
         typical = typicality(ranked, sources, words)
         merit = [one + TYPICALITY * other for one, other in zip(merit, typical, strict=True)]
+    if judge and ranked:
+        merit = [one + JUDGEMENT * other for one, other in zip(merit, judge(ranked), strict=True)]
     order = sorted(range(len(ranked)), key=lambda i: (counts[ranked[i].ids], -merit[i], i))
     return [ranked[i] for i in order]
 
