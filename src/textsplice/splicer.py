@@ -183,6 +183,12 @@ class Splicer:
 
     def _judge(self, folder: str) -> Splicer:
         """The run whose opinion of finished texts is asked."""
+        if not (Path(folder) / "run.json").is_file():
+            raise StorageError(
+                "is not the folder of a run, but search.judge names it.",
+                where=folder,
+                remedy="Train that run first, or do without it: --set search.judge=''.",
+            )
         if folder not in self._judges:
             self._judges[folder] = Splicer.load(folder)
         return self._judges[folder]

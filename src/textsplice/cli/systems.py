@@ -23,6 +23,7 @@ PAPER_SEARCH = (
     "search.choose=likelihood",
     "search.start_neighbors=1",
     "search.slots_first=false",
+    "search.judge=''",
 )
 
 
