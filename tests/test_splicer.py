@@ -326,7 +326,7 @@ def test_likelihoods_are_of_the_same_text_however_many_stand_beside_it(judge_fol
 def test_judges_that_can_not_judge_are_refused(run_folder: Path, judge_folder: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="Use a run of kind lrt or copy"):
         beginner(0.0, 0, f"search.judge='{run_folder}'").generate(tables()[0])
-    with pytest.raises(StorageError, match="but search.judge names it"):
+    with pytest.raises(StorageError, match=r"but search\.judge names it"):
         beginner(0.0, 0, f"search.judge='{tmp_path}'").generate(tables()[0])
     with pytest.raises(InputError, match="a judge has no say"):
         beginner(0.0, 0, "search.choose=likelihood", f"search.judge='{judge_folder}'").generate(tables()[0])

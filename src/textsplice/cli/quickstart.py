@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from textsplice.splicer import Splicer
 
 EXAMPLES = """
-Run the whole path on the bundled corpus: prepare, train a small policy, generate, evaluate, report.
+Run the whole path on the bundled corpus: prepare, train a policy and its judge, generate, evaluate, report.
 
 About three minutes on two cores. What it leaves is an ordinary prepared folder and an ordinary run, with the
 configuration beside them: change it, and go on with `prepare`, `train` and `generate`.
@@ -26,6 +26,19 @@ Examples:
     textsplice quickstart --out try --steps 600
 """
 SHOWN = 5
+# The judge: S2S+copy, which says how probable it finds a whole text. It learns from all references.
+JUDGE = (
+    "policy.kind=copy",
+    "policy.dropout=0.1",
+    "training.max_cost=0",
+    "training.verbatim=false",
+    "training.learning_rate=3e-3",
+    "training.batch_sequences=32",
+    "training.micro_sequences=32",
+    "search.choose=likelihood",
+    "search.slots_first=false",
+    "search.judge=''",
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -50,23 +63,32 @@ def run(
     from textsplice.splicer import Splicer
 
     config = quickstart_config(out, steps)
-    path = out / "config.toml"
+    judge = config.with_values([*JUDGE, f'output.run="{config.search.judge}"'])
+    path, judge_path = out / "config.toml", out / "judge.toml"
     run_folder = Path(config.output.run)
-    for there in (path, run_folder / "config.toml"):
-        check_same(there, config)
+    for there, settings in (
+        (path, config),
+        (run_folder / "config.toml", config),
+        (judge_path, judge),
+        (Path(judge.output.run) / "config.toml", judge),
+    ):
+        check_same(there, settings)
     atomic_write_text(path, to_toml(config))
+    atomic_write_text(judge_path, to_toml(judge))
     _say(1, f"prepare: tokens, masks, neighbours, least derivations  (textsplice prepare {path})")
     prepared = prepare(config)
     _say(2, f"train: a small policy learns to splice  (textsplice train {path} --resume)")
     train_run(config, prepared)
+    _say(3, f"train: its judge learns what texts are like  (textsplice train {judge_path} --resume)")
+    train_run(judge, prepared)
     outputs = run_folder / "dev.jsonl"
     _say(
-        3,
+        4,
         f"generate: a text a dev table  (textsplice generate {run_folder} bundled --split dev --distinct)",
     )
     generated = _generate(Splicer.load(run_folder), outputs)
     swapped = _generate(Splicer.untrained(prepared), out / "swap.jsonl")
-    _say(4, f"evaluate  (textsplice evaluate {outputs} --references bundled --split dev)")
+    _say(5, f"evaluate  (textsplice evaluate {outputs} --references bundled --split dev)")
     _print_scores([_evaluate(outputs, run_folder / "scores.json"), _evaluate(out / "swap.jsonl", None)])
     print("\nThe first texts, as they came:")
     for text in generated[:SHOWN]:
@@ -87,6 +109,7 @@ def quickstart_config(out: Path, steps: int | None = None) -> Config:
     changes = [
         f'output.prepared="{(out / "prepared").as_posix()}"',
         f'output.run="{(out / "run").as_posix()}"',
+        f'search.judge="{(out / "judge").as_posix()}"',
     ]
     if steps is not None:
         training = config.training
@@ -137,7 +160,7 @@ def train_run(config: Config, prepared: Prepared) -> None:
 
 
 def _say(number: int, what: str) -> None:
-    print(f"\n[{number}/4] {what}", flush=True)
+    print(f"\n[{number}/5] {what}", flush=True)
 
 
 def _generate(splicer: Splicer, out: Path) -> list[str]:
