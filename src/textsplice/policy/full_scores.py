@@ -39,7 +39,7 @@ class CaseStates:
     neighbor_start: NDArray[np.int64]  # where each case begins in them, and where the last ends
     words: Tensor  # [V, d]
     word_ends: Tensor
-    allowed: list[Tensor]  # a case each, [K] bool
+    shut: list[Tensor]  # a case each: the columns that no splice may begin with
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,8 @@ class Canvases:
 class FirstScores:
     """First decisions: `log_probs[h, start, column]`, `stop[h]`; exactly -inf where nothing is allowed.
 
-    `start` goes from 0 to the longest canvas of the batch, `column` as in `Keys`, padded with -inf.
+    `start` goes from 0 to the longest canvas of the batch, `column` as in `Keys`, padded with -inf. They are
+    by far the largest tensor of a search: whoever has no more use for them may overwrite them.
     The rest is what the second decision needs: states of canvases and tables, and where a hypothesis
     has its own.
     """
@@ -100,7 +101,7 @@ def encode_cases(
         neighbor_start=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         words=words,
         word_ends=policy.second.word_keys(words),
-        allowed=[torch.from_numpy(own.allowed) for own in keys],
+        shut=[torch.from_numpy(np.flatnonzero(~own.allowed)) for own in keys],
     )
 
 
@@ -114,7 +115,7 @@ def first_scores(policy: FullPolicy, states: CaseStates, canvases: Canvases) -> 
     hypotheses = len(canvases.case_of)
     columns = max((len(states.keys[c]) for c in set(canvases.case_of.tolist())), default=0)
     gaps = int(canvases.lengths.max(initial=0)) + 1
-    log_probs = torch.full((hypotheses, gaps, columns), NEVER)
+    log_probs = torch.empty(hypotheses, gaps, columns)
     stop = torch.empty(hypotheses)
     row = 0
     parts = canvas.split([block.size for block in layout.blocks])
@@ -124,15 +125,17 @@ def first_scores(policy: FullPolicy, states: CaseStates, canvases: Canvases) -> 
         own = part.view(block.rows, block.width, -1)
         size = len(states.cases[case].table)
         places = torch.from_numpy(table_start[rows][:, None] + np.arange(size))
-        scores = torch.cat([own @ table_keys[places].mT, own @ states.first_keys[case].T], dim=2)[
-            :, :-1
-        ]  # [R, L - 1, K]: nothing stands right of the last padding token
-        there = torch.from_numpy(np.arange(block.width - 1) <= canvases.lengths[rows][:, None])
-        scores.masked_fill_(~(there[:, :, None] & states.allowed[case]), NEVER)
+        gap = own[:, :-1]  # nothing stands right of the last padding token
+        scores = torch.cat([gap @ table_keys[places].mT, gap @ states.first_keys[case].T], dim=2)
+        scores.index_fill_(2, states.shut[case], NEVER)  # [R, L - 1, K]
+        beyond = np.arange(block.width - 1) > canvases.lengths[rows][:, None]
+        scores[torch.from_numpy(beyond)] = NEVER
         ends = own[:, 0] @ policy.first.stop  # [R]
-        total = torch.cat([scores.flatten(1), ends[:, None]], dim=1).logsumexp(dim=1)
+        total = torch.logaddexp(scores.flatten(1).logsumexp(dim=1), ends)
         at = torch.from_numpy(rows)
-        log_probs[at, : block.width - 1, : scores.shape[2]] = scores - total[:, None, None]
+        log_probs[at, : block.width - 1, : scores.shape[2]] = scores.sub_(total[:, None, None])
+        log_probs[at, block.width - 1 :] = NEVER
+        log_probs[at, : block.width - 1, scores.shape[2] :] = NEVER
         stop[at] = ends - total
     return FirstScores(
         log_probs=log_probs,

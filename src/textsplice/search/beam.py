@@ -127,14 +127,12 @@ class _Beams:
         return [p for p in best.values() if p]
 
     def _open(self, scores: Tensor) -> Tensor:
-        """First scores without what begin and end, the rules, starts and missing values rule out."""
-        scores = scores.clone()
+        """First scores without what begin and end, the rules, starts and missing values rule out; in place."""
         for row, hypothesis in enumerate(self.live):
             own = scores[row]
             case = hypothesis.item // self.settings.starts
             length = len(hypothesis.ids)
-            columns = self.states.keys[case]
-            own[:, : len(columns)].masked_fill_(self._closed_columns(case, hypothesis), -INFINITY)
+            own.index_fill_(1, self._closed_columns(case, hypothesis), -INFINITY)
             if length:
                 own[0] = -INFINITY
             if hypothesis.ended:
@@ -160,7 +158,7 @@ class _Beams:
             by_rules = self.closed[case]
             if by_rules is not None:
                 shut |= by_rules
-            closed = self.closed_columns[state] = torch.from_numpy(shut)
+            closed = self.closed_columns[state] = torch.from_numpy(np.flatnonzero(shut))
         return closed
 
     def _keep_start(self, scores: Tensor, case: int, rank: int) -> None:
