@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from textsplice.policy.cases import Case, Keys
-from textsplice.policy.layout import Layout, lay_out
+from textsplice.policy.layout import Layout, lay_out, padding_mask
 from textsplice.policy.transformer import Context, sequences
 from textsplice.text.vocabulary import PAD_ID
 
@@ -108,7 +108,7 @@ def encode_cases(
 def first_scores(policy: FullPolicy, states: CaseStates, canvases: Canvases) -> FirstScores:
     """The first decision at every canvas."""
     tables, table_start = _encode_tables(policy, states, canvases)
-    layout = lay_out(canvases.lengths + 2, canvases.case_of)
+    layout = lay_out(canvases.lengths + 2)
     canvas = _decode(policy, states, canvases, layout, tables, table_start)
     table_keys = policy.first.table_keys(tables)
 
@@ -117,25 +117,24 @@ def first_scores(policy: FullPolicy, states: CaseStates, canvases: Canvases) -> 
     gaps = int(canvases.lengths.max(initial=0)) + 1
     log_probs = torch.empty(hypotheses, gaps, columns)
     stop = torch.empty(hypotheses)
-    row = 0
-    parts = canvas.split([block.size for block in layout.blocks])
-    for block, case, part in zip(layout.blocks, layout.block_groups.tolist(), parts, strict=True):
-        rows = layout.order[row : row + block.rows]
-        row += block.rows
-        own = part.view(block.rows, block.width, -1)
+    for case in np.unique(canvases.case_of).tolist():
+        rows = np.flatnonzero(canvases.case_of == case)
+        lengths = canvases.lengths[rows]
+        places = np.arange(int(lengths.max()) + 1)
+        at, width = torch.from_numpy(rows), len(places)
+        # The gap before each token: nothing stands right of the last padding token.
+        inside = layout.start[rows][:, None] + np.minimum(places, lengths[:, None])
+        gap = functional.embedding(torch.from_numpy(inside), canvas)  # [R, L, d]
         size = len(states.cases[case].table)
-        places = torch.from_numpy(table_start[rows][:, None] + np.arange(size))
-        gap = own[:, :-1]  # nothing stands right of the last padding token
-        scores = torch.cat([gap @ table_keys[places].mT, gap @ states.first_keys[case].T], dim=2)
-        scores.index_fill_(2, states.shut[case], NEVER)  # [R, L - 1, K]
-        beyond = np.arange(block.width - 1) > canvases.lengths[rows][:, None]
-        scores[torch.from_numpy(beyond)] = NEVER
-        ends = own[:, 0] @ policy.first.stop  # [R]
+        own = functional.embedding(torch.from_numpy(table_start[rows][:, None] + np.arange(size)), table_keys)
+        scores = torch.cat([gap @ own.mT, gap @ states.first_keys[case].T], dim=2)  # [R, L, K]
+        scores.index_fill_(2, states.shut[case], NEVER)
+        scores[torch.from_numpy(places > lengths[:, None])] = NEVER
+        ends = gap[:, 0] @ policy.first.stop  # [R]
         total = torch.logaddexp(scores.flatten(1).logsumexp(dim=1), ends)
-        at = torch.from_numpy(rows)
-        log_probs[at, : block.width - 1, : scores.shape[2]] = scores.sub_(total[:, None, None])
-        log_probs[at, block.width - 1 :] = NEVER
-        log_probs[at, : block.width - 1, scores.shape[2] :] = NEVER
+        log_probs[at, :width, : scores.shape[2]] = scores.sub_(total[:, None, None])
+        log_probs[at, width:] = NEVER
+        log_probs[at, :width, scores.shape[2] :] = NEVER
         stop[at] = ends - total
     return FirstScores(
         log_probs=log_probs,
@@ -226,13 +225,16 @@ def _decode(
     ids[places] = canvases.ids[there]
     ages = np.zeros(layout.size, dtype=np.int64)
     ages[places] = np.minimum(canvases.ages[there], policy.config.max_age)
+    sizes = np.array([len(case.table) for case in states.cases], dtype=np.int64)[canvases.case_of]
     contexts: list[Context] = []
     row = 0
-    for block, case in zip(layout.blocks, layout.block_groups.tolist(), strict=True):
-        own = table_start[layout.order[row : row + block.rows]]
+    for block in layout.blocks:
+        rows = layout.order[row : row + block.rows]
         row += block.rows
-        size = len(states.cases[case].table)
-        contexts.append(Context(torch.from_numpy(own[:, None] + np.arange(size))))
+        width = int(sizes[rows].max())
+        inside = np.minimum(np.arange(width), sizes[rows][:, None] - 1)
+        own = torch.from_numpy(table_start[rows][:, None] + inside)
+        contexts.append(Context(own, padding_mask(sizes[rows], width)))
     return policy.decode(sequences(policy.config, layout, ids, ages), tables, contexts)
 
 

@@ -127,7 +127,7 @@ class _Beams:
         return [p for p in best.values() if p]
 
     def _open(self, scores: Tensor) -> Tensor:
-        """First scores without what begin and end, the rules, starts and missing values rule out; in place."""
+        """Shuts, in the first scores, what begin and end, the rules, starts and missing values rule out."""
         for row, hypothesis in enumerate(self.live):
             own = scores[row]
             case = hypothesis.item // self.settings.starts
