@@ -133,9 +133,15 @@ def test_control_counts_sentences_with_and_without_rules(prepared: Path, tmp_pat
     options = ("--limit", "5", "--no-figure", "--out", tmp_path)
     run("control", f"swap={prepared}", "--references", prepared, *options)
     rows = read(tmp_path / "control.json")["rows"]
-    assert [row["rules"] for row in rows] == ["no rule", "only such neighbours", "and no sentence replaced"]
+    assert [row["rules"] for row in rows] == [
+        "no rule",
+        "only such neighbours",
+        "and no sentence replaced",
+        "and never fewer",
+    ]
     # Swap only changes values, so texts keep the sentences of their neighbours.
     assert rows[1]["share"] == 1.0 - rows[1]["abstained"] / 5
+    assert rows[3]["share"] == 1.0 - rows[3]["abstained"] / 5
 
 
 def test_an_abstention_is_a_failure_of_control(prepared: Path) -> None:
@@ -386,11 +392,13 @@ def test_control_of_runs_keeps_texts_under_their_rules(
     options = ("--split", "test", "--limit", "2", "--least", "2", "--no-figure", "--out", tmp_path)
     run("control", *runs.values(), "--references", prepared, *options)
     data = read(tmp_path / "control.json")
-    assert [row["system"] for row in data["rows"]] == ["full"] * 3 + ["lrt"] * 3 + ["copy"] * 3
+    assert [row["system"] for row in data["rows"]] == ["full"] * 4 + ["lrt"] * 4 + ["copy"] * 4
     assert data["about"]["split"] == "test"
     rows = (tmp_path / "full-at-least-2-kept.jsonl").read_text(encoding="utf-8").splitlines()
     rules = [rule["rule"] for rule in json.loads(rows[0])["rules"]]
     assert rules == ["neighbors-where", "keep-sentences"]
+    for row in data["rows"][3::4]:  # by the rule: every text that is given
+        assert row["share"] == 1.0 - row["abstained"] / row["outputs"]
 
 
 def test_samples_of_runs_of_every_kind(runs: dict[str, Path], prepared: Path, tmp_path: Path) -> None:

@@ -276,7 +276,7 @@ def control(
     figure: WantFigure = True,
     values: Values = None,
 ) -> None:
-    """How often has a text three sentences if only such neighbours are offered, and none is replaced?
+    """How often has a text three sentences: offered only such neighbours, no sentence replaced, or by a rule?
 
     Examples:
 
@@ -285,7 +285,7 @@ def control(
     from textsplice.evaluate import experiments
     from textsplice.evaluate.figures import bar_figure, check_figures
     from textsplice.evaluate.tables import markdown
-    from textsplice.search.rules import KeepSentences, NeighborsWhere
+    from textsplice.search.rules import KeepSentences, MinSentences, NeighborsWhere
     from textsplice.search.sentences import count_sentences
 
     if figure:
@@ -297,6 +297,7 @@ def control(
         "no rule": ("no-rule", []),
         "only such neighbours": (stem, [such]),
         "and no sentence replaced": (f"{stem}-kept", [such, KeepSentences()]),
+        "and never fewer": (f"{stem}-rule", [MinSentences(least)]),
     }
     items = read_references(references, split, limit)
     changes = check_values(values or [])
