@@ -29,7 +29,6 @@ SHOWN = 5
 # The judge: S2S+copy, which says how probable it finds a whole text. It learns from all references.
 JUDGE = (
     "policy.kind=copy",
-    "policy.dropout=0.1",
     "training.max_cost=0",
     "training.verbatim=false",
     "training.learning_rate=3e-3",
