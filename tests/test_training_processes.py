@@ -81,7 +81,9 @@ def test_an_error_in_a_worker_is_raised_by_the_launcher(folder: Path, tmp_path: 
 
 
 @pytest.mark.slow
-def test_an_error_keeps_its_kind_on_its_way_from_a_worker(folder: Path, tmp_path: Path) -> None:
+def test_an_error_keeps_its_kind_on_its_way_from_a_worker(
+    folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     hopeless = ["training.processes=2", "training.learning_rate=1e38", "training.warmup_steps=0"]
     with pytest.raises(DivergedError, match="the loss is not a number at step 2"):
         train(config_of(folder, tmp_path / "diverging", *hopeless), quiet=True)
@@ -91,6 +93,7 @@ def test_an_error_keeps_its_kind_on_its_way_from_a_worker(folder: Path, tmp_path
         pytest.raises(TrainingError, match="another process is training in this folder"),
     ):
         train(config_of(folder, tmp_path / "busy", "training.processes=2"), quiet=True)
+    assert "Traceback" not in capfd.readouterr().err
 
 
 def endless(folder: Path, tmp_path: Path) -> tuple[subprocess.Popen[str], Path]:

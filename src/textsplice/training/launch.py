@@ -20,6 +20,7 @@ from textsplice.training.loop import TrainingResult
 
 POLL_SECONDS = 0.1
 GRACE_SECONDS = 10.0
+LOST = "Connection closed by peer"  # what gloo says where another worker has ended
 
 Answer = dict[str, dict[str, object]]
 
@@ -81,6 +82,10 @@ def work() -> int:
         # Flushed, because the launcher ends the workers as soon as one has failed.
         print(json.dumps({"error": {"class": type(error).__name__, **fields}}), flush=True)
         return 2
+    except RuntimeError as error:
+        if LOST not in str(error):
+            raise
+        return 3  # another worker has failed, and says why
     print(json.dumps({"result": asdict(result)}))
     return 0
 
