@@ -1,0 +1,100 @@
+"""Everything that can be added to textsplice, on one screen.
+
+An extension is one new file and one line below: its name and where to find it, as `module:object`. Objects
+are imported when they are first used, so listing names costs nothing and no room imports another by name.
+
+From outside the package: a module that calls, for instance, `extensions.RULES.add("polite", Polite)`, named
+in the environment variable `TEXTSPLICE_PLUGINS` (modules with commas between) or by an entry point of the group
+`textsplice.plugins`. Such modules are imported when a name is asked for that is not listed here.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.metadata import entry_points
+
+from textsplice.errors import ConfigError
+
+PLUGINS = "TEXTSPLICE_PLUGINS"
+
+
+class Registry:
+    """Extensions of one kind by name."""
+
+    def __init__(self, kind: str, entries: dict[str, str]) -> None:
+        self.kind = kind
+        self._entries: dict[str, object] = dict(entries)
+
+    def add(self, name: str, extension: object) -> None:
+        """Adds an extension: the object itself, or `module:object`."""
+        self._entries[name] = extension
+
+    def __getitem__(self, name: str) -> object:
+        """The extension of this name; `ConfigError` that suggests the nearest name if there is none."""
+        if name not in self._entries:
+            load_plugins()
+        if name not in self._entries:
+            nearest = difflib.get_close_matches(name, self._entries, n=1, cutoff=0.5)
+            known = f"Known: {', '.join(self._entries)}."
+            remedy = f"Did you mean {nearest[0]!r}?" if nearest else known
+            raise ConfigError(f"there is no {self.kind} {name!r}.", remedy=remedy)
+        found = self._entries[name]
+        if isinstance(found, str):
+            found = self._entries[name] = _imported(found)
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        if name not in self._entries:
+            load_plugins()
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        """All names, those of plugins included."""
+        load_plugins()
+        return iter(list(self._entries))
+
+
+# How a corpus is read: by the prefix of `prefix:PATH`, or by the ending of a file's name.
+FORMATS = Registry("corpus format", {})
+
+# How near two tables are: `neighbors.score` in a configuration.
+SCORES = Registry("score for neighbors", {})
+
+# Policies: `policy.kind` in a configuration.
+POLICIES = Registry("policy", {})
+
+# Hard rules on texts: the name in JSON and of `--rule`.
+RULES = Registry("rule", {})
+
+# Metrics: `--metrics`.
+METRICS = Registry("metric", {})
+
+# Views of a derivation: `explain --as`.
+VIEWS = Registry("view", {})
+
+_loaded: set[str] = set()
+
+
+def load_plugins() -> None:
+    """Imports the modules that add extensions from outside; each once."""
+    named = [name.strip() for name in os.environ.get(PLUGINS, "").split(",") if name.strip()]
+    for name in [*named, *(point.value for point in entry_points(group="textsplice.plugins"))]:
+        if name in _loaded:
+            continue
+        _loaded.add(name)
+        try:
+            import_module(name)
+        except ImportError as error:
+            raise ConfigError(
+                f"the plugin {name!r} can't be imported: {error}.",
+                where=PLUGINS,
+                remedy="Is it installed, or on PYTHONPATH?",
+            ) from error
+
+
+def _imported(path: str) -> object:
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)
