@@ -114,10 +114,10 @@ def generate(
 
 def open_splicer(folder: Path, *, swap: bool) -> Splicer:
     """The splicer of a run's folder, or the swap baseline over a prepared one."""
+    from textsplice.runs import Prepared
     from textsplice.splicer import Splicer
 
-    prepared = (folder / "manifest.json").is_file()
-    return Splicer.untrained(folder) if swap or prepared else Splicer.load(folder)
+    return Splicer.untrained(folder) if swap or Prepared.is_prepared(folder) else Splicer.load(folder)
 
 
 def distinct_tables(examples: Iterable[Example]) -> Iterator[Example]:

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as Grid
 
-    from textsplice.prepare import Prepared
     from textsplice.prepare.summary import SplitSummary
+    from textsplice.runs import Prepared
 
 EXAMPLES = """
 Show what a prepared folder holds: lengths, costs, where splices come from, leaks between splits.
@@ -45,7 +45,7 @@ def run(
     """Shows the numbers of a folder, or one example."""
     from rich.console import Console
 
-    from textsplice.prepare import Prepared
+    from textsplice.runs import Prepared
 
     opened = Prepared.open(prepared)
     console = Console()

@@ -69,9 +69,9 @@ def read_references(references: str, split: str, limit: int | None) -> list[Item
 
 def corpus_of(references: str) -> str:
     """The corpus that references are of: lexicons go by it."""
-    if (Path(references) / "manifest.json").is_file():
-        from textsplice.prepare import Prepared
+    from textsplice.runs import Prepared
 
+    if Prepared.is_prepared(references):
         return Prepared.open(references).config.corpus.source
     return references
 
@@ -79,6 +79,7 @@ def corpus_of(references: str) -> str:
 def named_paths(systems: Sequence[str], *, files: bool = False) -> dict[str, Path]:
     """`NAME=PATH`, or a path whose last part is the name; all of them folders or, if allowed, files."""
     from textsplice.errors import ConfigError
+    from textsplice.runs import Prepared, Run
 
     named: dict[str, Path] = {}
     for system in systems:
@@ -94,7 +95,7 @@ def named_paths(systems: Sequence[str], *, files: bool = False) -> dict[str, Pat
                 where=str(path),
                 remedy="Give the folder of the run that made it.",
             )
-        if path.suffix != ".jsonl" and not any((path / n).is_file() for n in ("run.json", "manifest.json")):
+        if path.suffix != ".jsonl" and not (Run.is_run(path) or Prepared.is_prepared(path)):
             kinds = "a run's folder nor a prepared one"
             raise ConfigError(
                 f"is neither {kinds}." if path.exists() else "there is no such file or folder.",
@@ -259,6 +260,6 @@ def _from_file(name: str, path: Path, wanted: Wanted) -> System:
 
 
 def _is_lrt(path: Path) -> bool:
-    from textsplice.config import load_config
+    from textsplice.runs import Run
 
-    return (path / "run.json").is_file() and load_config(path / "config.toml").policy.kind == "lrt"
+    return Run.is_run(path) and Run.open(path).config.policy.kind == "lrt"

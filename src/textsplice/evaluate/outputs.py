@@ -14,6 +14,7 @@ from textsplice.corpus.record import as_text, table_of
 from textsplice.corpus.table import Example, Table
 from textsplice.errors import ConfigError, InputError
 from textsplice.prepare.texts import ALL, read_split
+from textsplice.runs.prepared import Prepared
 
 TableKey = frozenset[tuple[str, tuple[str, ...]]]
 
@@ -92,9 +93,8 @@ def read_items(source: str, split: str | None, *, text_column: str | None = None
     file of `id` and `text` has no tables: its references go by id.
     """
     path = Path(source)
-    if (path / "manifest.json").is_file():
+    if Prepared.is_prepared(path):
         from textsplice.evaluate.experiments import split_items
-        from textsplice.prepare.folder import Prepared
 
         if text_column is not None:
             raise ConfigError("a prepared folder has read its texts already.", where="--text-column")

@@ -28,20 +28,21 @@ from textsplice.errors import ConfigError
 from textsplice.neighbors.features import yes_no_fields
 from textsplice.neighbors.store import Store, typicality
 from textsplice.oracle import derive_corpus
-from textsplice.prepare.layout import Layout
 from textsplice.ragged import Ragged
+from textsplice.runs.prepared import read_tables
+from textsplice.runs.prepared_files import PreparedFiles
 from textsplice.text import BEGIN_ID, END_ID, MASK_ID, Linearized, Segment, Tokenizer, Vocabulary, mask
 from textsplice.text.delexicalize import delexicalize
 
 Texts = list[list[str]]
 
 
-def build_words(layout: Layout, splits: Sequence[str], embed_min_count: int) -> Vocabulary:
+def build_words(files: PreparedFiles, splits: Sequence[str], embed_min_count: int) -> Vocabulary:
     """All words of all splits; those of train, texts and tables alike, ranked by frequency."""
     counts: Counter[str] = Counter()
     extra: set[str] = set()
     for split in splits:
-        for path in (layout.texts(split), layout.tables(split)):
+        for path in (files.texts(split), files.tables(split)):
             flat = read_columns(path, ["tokens"])["tokens"].combine_chunks().flatten()
             for item in cast("list[dict[str, object]]", flat.value_counts().to_pylist()):
                 word = cast(str, item["values"])
@@ -64,9 +65,9 @@ def encode(source: Path, target: Path, words: Vocabulary) -> None:
     write_columns(target, {"tokens": ragged_column(ragged), **columns})
 
 
-def linearized_tables(layout: Layout, split: str) -> list[Linearized]:
+def linearized_tables(files: PreparedFiles, split: str) -> list[Linearized]:
     """The linearised tables of a split, in words."""
-    rows = read_columns(layout.tables(split))
+    rows = read_columns(files.tables(split))
     records = (cast("dict[str, object]", json.loads(r)) for r in column_texts(rows["record"]))
     return [
         _linearized(tokens, segments, list(record))
@@ -92,10 +93,10 @@ def _linearized(tokens: list[str], numbers: NDArray[np.int32], names: list[str])
     return Linearized(tokens, segments)
 
 
-def shapes(layout: Layout, split: str) -> list[str]:
+def shapes(files: PreparedFiles, split: str) -> list[str]:
     """Each text of a split with its table's values replaced by their fields' names."""
-    tables = linearized_tables(layout, split)
-    rows = read_columns(layout.texts(split), ["table", "tokens"])
+    tables = linearized_tables(files, split)
+    rows = read_columns(files.texts(split), ["table", "tokens"])
     return [
         delexicalize(tokens[1:-1], tables[table])
         for tokens, table in zip(
@@ -105,7 +106,7 @@ def shapes(layout: Layout, split: str) -> list[str]:
 
 
 def build_store(
-    layout: Layout,
+    files: PreparedFiles,
     words: Vocabulary,
     *,
     masked: bool,
@@ -114,17 +115,17 @@ def build_store(
     tokenizer: Tokenizer,
 ) -> Store:
     """The training texts, masked, and their index; `verbatim` offers only those that say all their values."""
-    rows = read_columns(layout.texts("train"))
+    rows = read_columns(files.texts("train"))
     table_of = column_ints(rows["table"])
-    tables = read_records(layout.tables("train"))
-    targets = column_ragged(read_columns(layout.encoded_texts("train"))["tokens"])
+    tables = read_tables(files.tables("train"))
+    targets = column_ragged(read_columns(files.encoded_texts("train"))["tokens"])
     offered = column_ints(rows["unsaid"]) == 0 if verbatim else np.ones(len(targets), dtype=np.bool_)
     if not offered.any():
         raise ConfigError(
             "neighbors.verbatim leaves no text: none says all values of its table word for word.",
             where="config",
         )
-    tokens = _masked(layout, targets, table_of, words) if masked else targets
+    tokens = _masked(files, targets, table_of, words) if masked else targets
     return Store.build(
         ids=column_texts(rows["id"]),
         texts=column_texts(rows["text"]),
@@ -138,8 +139,8 @@ def build_store(
     )
 
 
-def _masked(layout: Layout, targets: Ragged, table_of: NDArray[np.int32], words: Vocabulary) -> Ragged:
-    values = [table.value_tokens() for table in linearized_tables(layout, "train")]
+def _masked(files: PreparedFiles, targets: Ragged, table_of: NDArray[np.int32], words: Vocabulary) -> Ragged:
+    values = [table.value_tokens() for table in linearized_tables(files, "train")]
     ids = targets.values.copy()
     texts = words.decode(targets.values)
     for row, table in enumerate(table_of):
@@ -147,11 +148,6 @@ def _masked(layout: Layout, targets: Ragged, table_of: NDArray[np.int32], words:
         hidden = np.array([token == "\x1a" for token in mask(texts[start:stop], values[table])])
         ids[start:stop][hidden] = MASK_ID
     return Ragged(ids, targets.offsets)
-
-
-def read_records(path: Path) -> list[Table]:
-    """The tables of a tables file."""
-    return [Table.of(json.loads(record)) for record in column_texts(read_columns(path, ["record"])["record"])]
 
 
 def find_neighbors(

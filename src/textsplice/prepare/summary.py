@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from textsplice.prepare.folder import Prepared, PreparedSplit
 from textsplice.prepare.stages import shapes
+from textsplice.runs.prepared import Prepared, PreparedSplit
 from textsplice.text import Vocabulary
 
 
@@ -90,8 +90,8 @@ def splice_sources(split: PreparedSplit) -> NDArray[np.int8]:
 
 def leak(prepared: Prepared, split_name: str) -> float:
     """The share of a split's texts that stand in train once values are replaced by field names."""
-    known = set(shapes(prepared.layout, "train"))
-    asked = shapes(prepared.layout, split_name)
+    known = set(shapes(prepared.files, "train"))
+    asked = shapes(prepared.files, split_name)
     return sum(shape in known for shape in asked) / max(1, len(asked))
 
 

@@ -63,8 +63,8 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self.words)
 
-    def save(self, path: Path) -> None:
-        """Writes `vocab.json`."""
+    def to_json(self) -> str:
+        """What `load` reads."""
         data = {
             "format": FORMAT,
             "words": self.words,
@@ -72,7 +72,11 @@ class Vocabulary:
             "generate": self.generate,
             "frequent": self.frequent,
         }
-        atomic_write_text(path, json.dumps(data, ensure_ascii=False, separators=(",", ":")))
+        return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+    def save(self, path: Path) -> None:
+        """Writes a file that `load` reads."""
+        atomic_write_text(path, self.to_json())
 
     @classmethod
     def load(cls, path: Path) -> Vocabulary:

@@ -15,7 +15,7 @@ from typing import cast
 from textsplice import errors
 from textsplice.config import Config, config_from_dict
 from textsplice.errors import TextspliceError, TrainingError
-from textsplice.training.interrupt import LAUNCHER, stop_wish
+from textsplice.training.interrupt import LAUNCHER, stop_requested
 from textsplice.training.loop import TrainingResult
 
 POLL_SECONDS = 0.1
@@ -40,7 +40,7 @@ def launch(
     )
     world = config.training.processes
     port = _free_port()
-    with stop_wish() as asked:
+    with stop_requested() as asked:
         workers = [_start(order, rank, world, port) for rank in range(world)]
         try:
             forwarded = False

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from textsplice.prepare.folder import PreparedSplit
+from textsplice.runs.prepared import PreparedSplit
 
 Rows = NDArray[np.int64]
 

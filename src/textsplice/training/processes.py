@@ -28,27 +28,27 @@ class Processes:
         """Whether this process writes the run's files and talks to the person."""
         return self.rank == 0
 
-    def add_up(self, tensor: Tensor) -> None:
+    def all_reduce(self, tensor: Tensor) -> None:
         """Replaces the tensor by its sum over all processes."""
         if self.world > 1:
             dist.all_reduce(tensor)
 
-    def hand_out(self, tensor: Tensor) -> None:
+    def broadcast(self, tensor: Tensor) -> None:
         """Replaces the tensor by the first process's."""
         if self.world > 1:
             dist.broadcast(tensor, src=0)
 
-    def hand_out_text(self, text: str) -> str:
+    def broadcast_text(self, text: str) -> str:
         """The first process's text."""
         if self.world == 1:
             return text
         data = text.encode("utf-8")
         length = torch.tensor([len(data)])
-        self.hand_out(length)
+        self.broadcast(length)
         content = torch.zeros(int(length), dtype=torch.uint8)
         if self.writes:
             content.copy_(torch.frombuffer(bytearray(data), dtype=torch.uint8))
-        self.hand_out(content)
+        self.broadcast(content)
         return bytes(content.tolist()).decode("utf-8")
 
 

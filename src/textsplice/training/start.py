@@ -12,12 +12,13 @@ from typing import cast
 from textsplice.config import Config
 from textsplice.errors import ConfigError
 from textsplice.policy import Kind, Policy, PolicyConfig, new_policy
-from textsplice.prepare.folder import Prepared
+from textsplice.runs.prepared import Prepared
+from textsplice.runs.run import Run
 from textsplice.text.vocabulary import Vocabulary
+from textsplice.training.begin import begin_run
 from textsplice.training.launch import launch
 from textsplice.training.loop import Trainer, TrainingResult
 from textsplice.training.processes import is_worker, joined
-from textsplice.training.run_folder import RunFolder, locked, open_run
 from textsplice.training.schedule import check_training
 
 # What configurations call the policies, and what policies call themselves.
@@ -50,15 +51,14 @@ def train(
     prepared = Prepared.open(config.output.prepared)
     check_prepared(config, prepared)
     with joined() as processes, ExitStack() as stack:
-        run_folder = RunFolder(Path(config.output.run))
-        change = None
+        run, change = Run(Path(config.output.run)), None
         if processes.writes:
-            stack.enter_context(locked(run_folder.path))
-            change = open_run(
+            stack.enter_context(Run.claimed(run.path))
+            run, change = begin_run(
                 config, prepared, resume=resume, fresh=fresh, command=command, world=processes.world
             )
         policy = policy_of(config, prepared.vocabulary)
-        return Trainer(config, prepared, policy, run_folder, processes).run(quiet=quiet, note=change)
+        return Trainer(config, prepared, policy, run, processes).run(quiet=quiet, note=change)
 
 
 def policy_of(config: Config, vocabulary: Vocabulary) -> Policy:

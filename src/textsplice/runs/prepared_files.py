@@ -1,4 +1,4 @@
-"""Where each thing stands in a prepared folder."""
+"""What lies where in a prepared folder."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class PreparedFiles:
     """The paths of a prepared folder."""
 
     folder: Path

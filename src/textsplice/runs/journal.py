@@ -1,13 +1,13 @@
-"""`train.jsonl`: one line a log point, read by people, plots and the next session."""
+"""The journal of a training: one JSON object per line, for people, plots and the next session."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
-from textsplice.errors import MissingExtraError
+from textsplice.errors import MissingExtraError, StorageError
 from textsplice.files import atomic_write_text, storage_error
 
 
@@ -20,7 +20,7 @@ class Journal:
     """Appends lines; `kind` is "train", "validation" or "note"."""
 
     def __init__(self, path: Path, *, step: int, tensorboard: Path | None = None) -> None:
-        """Takes up the journal at `path` where the run is at `step`: what came after is dropped."""
+        """Continues the journal at `path` for a run that is at `step`; later lines are dropped."""
         self._path = path
         self._writer = _tensorboard_writer(tensorboard, step) if tensorboard else None
         if path.exists():
@@ -46,8 +46,16 @@ class Journal:
 
 
 def read_journal(path: Path) -> list[dict[str, float | int | str | bool]]:
-    """The lines of a `train.jsonl`; one that a killed run left unfinished is left out."""
-    return [json.loads(line) for line in _whole_lines(path)]
+    """The lines of a journal; one that a killed run left unfinished is left out."""
+    lines: list[dict[str, float | int | str | bool]] = []
+    for number, line in enumerate(_whole_lines(path), start=1):
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise StorageError(f"is not JSON: {error}.", where=f"{path}:{number}") from error
+        if isinstance(row, dict):
+            lines.append(cast("dict[str, float | int | str | bool]", row))
+    return lines
 
 
 def _whole_lines(path: Path) -> list[str]:
