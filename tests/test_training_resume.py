@@ -177,7 +177,7 @@ def test_fresh_throws_the_old_run_away(folder: Path, tmp_path: Path, straight: T
 def test_resume_and_fresh_contradict_each_other(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         train(config_of(folder, tmp_path), resume=True, fresh=True)
-    assert str(caught.value) == "--resume goes on with a run and --fresh throws it away. Give one of them."
+    assert str(caught.value) == "--resume goes on with a run and --fresh discards it. Give one of them."
 
 
 def test_a_run_of_another_configuration_is_refused_with_the_keys_that_differ(

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from textsplice.arrow import column_ints, column_ragged, read_columns
-from textsplice.config import Config, NeighborsConfig, OutputConfig, to_toml
+from textsplice.config import Config, NeighborsConfig, OutputConfig, load_config, to_toml
 from textsplice.errors import ConfigError, CorpusError
 from textsplice.files import atomic_write_text, file_hash
 from textsplice.neighbors.store import Store
@@ -40,14 +40,18 @@ Report = Callable[[str], None]
 
 
 def prepare(
-    config: Config,
+    config: Config | Path | str,
     *,
     folder: Path | None = None,
     threads: int | None = None,
     report: Report = lambda _line: None,
     quiet: bool = False,
 ) -> Prepared:
-    """Brings the prepared folder up to date with the configuration and opens it."""
+    """Brings the prepared folder up to date with a configuration, or the TOML file of one, and opens it.
+
+    Only what changed since the last time is made again. `report` is called with a line per stage.
+    """
+    config = config if isinstance(config, Config) else load_config(config)
     if "train" not in config.corpus.splits:
         raise ConfigError("corpus.splits must hold 'train'.", where="config")
     if config.neighbors.k < 1:
