@@ -68,7 +68,7 @@ def test_another_configuration_does_not_go_on_with_the_search(folder: Path, tmp_
     with pytest.raises(TrainingError) as caught:
         tune(config.with_values(["policy.ffn=32"]), trials=2, quiet=True)
     assert str(caught.value) == (
-        f"{tmp_path / 'run-tune'}: the search that is here was begun with another configuration. "
+        f"{tmp_path / 'run-tune'}: the search in this folder was begun with another configuration. "
         "Delete the folder, or set output.run to another one."
     )
 
@@ -79,7 +79,7 @@ def test_trials_of_another_length_are_not_mixed(folder: Path, tmp_path: Path) ->
     with pytest.raises(TrainingError) as caught:
         tune(config, trials=2, minutes=5, quiet=True)
     assert str(caught.value) == (
-        f"{tmp_path / 'run-tune'}: the search that is here was begun with trials of another length. "
+        f"{tmp_path / 'run-tune'}: the search in this folder was begun with trials of another length. "
         "Delete the folder, or set output.run to another one."
     )
 

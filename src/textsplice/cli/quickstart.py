@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 EXAMPLES = """
 Run the whole path on the bundled corpus: prepare, train a policy and its judge, generate, evaluate, report.
 
-About three minutes on two cores. What it leaves is an ordinary prepared folder and an ordinary run, with the
-configuration beside them: change it, and go on with `prepare`, `train` and `generate`.
+Takes about three minutes on two cores. The result is an ordinary prepared folder and an ordinary run, with
+their configuration: change it, and continue with `prepare`, `train` and `generate`.
 
 Examples:
 
@@ -49,10 +49,10 @@ def register(app: typer.Typer) -> None:
 def run(
     out: Annotated[Path, typer.Option(help="The folder for everything.")] = Path("quickstart"),
     steps: Annotated[
-        int | None, typer.Option(min=1, help="Training steps; fewer are faster, and worse.")
+        int | None, typer.Option(min=1, help="The number of training steps; fewer are faster and worse.")
     ] = None,
 ) -> None:
-    """Prepares, trains, generates, evaluates and reports; a second time, what is there is kept.
+    """Prepares, trains, generates, evaluates and reports; finished parts are kept.
 
     A folder with other settings (other steps, an older version, changes by hand) is left as it is.
     """

@@ -25,7 +25,7 @@ class Examples:
     texts: Ragged
     policy: PolicyConfig
     cases: NDArray[np.int64]
-    # Actions a reference: what processes share equally.
+    # Actions per reference: what is shared equally between processes.
     weights: NDArray[np.int64]
     processes: Processes
 

@@ -66,7 +66,7 @@ class Update(NamedTuple):
 
 
 class Trainer:
-    """One process's part of a training: the policy, its optimizer, and `state`, which says where it is."""
+    """One process's part of a training: the policy, its optimizer, and its `state`."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class Trainer:
         self.begun = time.perf_counter() - self.state.elapsed
 
     def run(self, *, quiet: bool = False, note: str | None = None) -> TrainingResult:
-        """Trains until an end is reached, and leaves a checkpoint there; `note` is noted if it goes on."""
+        """Trains until an end is reached and leaves a checkpoint; `note` goes into the journal."""
         epoch_updates = len(self.order.epoch(0))
         with (
             deterministic(self.training.threads),
@@ -129,7 +129,7 @@ class Trainer:
         )
 
     def _validation(self, prepared: Prepared) -> Update | None:
-        """The references to validate on, cut into batches when they are needed; None if there are none."""
+        """The references to validate on, batched when needed; None if there are none."""
         if "dev" not in prepared.splits:
             return None
         dev = Examples.of(prepared, "dev", self.policy.config, self.processes)
@@ -158,13 +158,13 @@ class Trainer:
     # One step
 
     def _updates(self) -> Iterator[Update]:
-        """All updates from the state's place on, made into tensors; runs in the prefetching thread."""
+        """All updates from the current place on, as tensors; runs in the prefetching thread."""
         for following, rows in self.order.updates(self.state.place):
             micro = self.state.micro_sequences
             yield Update(self.train, following, rows, micro, list(self.train.batches(rows, micro)))
 
     def _update(self, update: Update, asked: Callable[[], bool]) -> bool:
-        """Moves the weights and the state by one step; returns whether a process was asked to stop."""
+        """Takes one step; returns whether a process was asked to stop."""
         begun = time.perf_counter()
         step = self.state.step + 1
         part = self._in_memory(update, self._add_gradients)
@@ -196,7 +196,7 @@ class Trainer:
         return bool(sums[-1])
 
     def _add_gradients(self, update: Update, batches: Iterable[Batch]) -> Tally:
-        """The gradient of the mean loss of all the update's references, of which `batches` are a share."""
+        """Adds the gradient of the mean loss over the update; `batches` are this process's share."""
         seed_step(self.training.seed, self.state.step + 1, self.processes.rank)
         self.policy.train()
         self.gradients.zero_()
@@ -208,7 +208,7 @@ class Trainer:
         return tally
 
     def _in_memory(self, update: Update, work: Callable[[Update, Iterable[Batch]], Tally]) -> Tally:
-        """Does the work; where memory runs out, again from its start with half as much at a time."""
+        """Does the work; if memory runs out, starts again with half as many references at a time."""
         while True:
             micro = self.state.micro_sequences
             made_before = update.micro_sequences > micro
@@ -228,7 +228,7 @@ class Trainer:
             )
 
     def _end(self, kind: type[TrainingError], what: str) -> TrainingError:
-        """What went wrong, and what there is to go on from."""
+        """What went wrong, and which checkpoint is left."""
         checkpoint = self.run_folder.last.find()
         good = (
             f"The last good checkpoint is {checkpoint.path} (step {read_state(checkpoint).step})."
@@ -244,7 +244,7 @@ class Trainer:
         return self.state.step % every == 0 if every else self.state.place.done == 0
 
     def _validate(self, validation: Update) -> None:
-        """A validation that counts: the best weights are kept, and too many in vain end the run."""
+        """Validates; the best weights are kept, and too many validations without progress end the run."""
         loss = self._validation_loss(validation)
         state = replace(self.state, validated_step=self.state.step)
         if state.best_loss is None or loss < state.best_loss:
@@ -254,8 +254,8 @@ class Trainer:
             self.state = replace(state, stale_validations=state.stale_validations + 1)
 
     def _validate_at_end(self, validation: Update) -> None:
-        """Keeps the last weights if they are the best, but leaves no trace of it in the state that is
-        resumed from: a run that goes on must not differ from one straight through."""
+        """Keeps the last weights if they are the best, without a trace in the state that is resumed
+        from: a resumed run must not differ from one that never stopped."""
         if self.state.validated_step == self.state.step:
             return
         loss = self._validation_loss(validation)

@@ -17,7 +17,7 @@ from textsplice.training.tally import Tally
 
 
 class Monitor:
-    """Tells where a run is; only the first process's does, the others' are silent."""
+    """Reports progress; only the first process's monitor does, the others are silent."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class Monitor:
 
     @contextmanager
     def shown(self, state: State, *, quiet: bool) -> Generator[Monitor]:
-        """Opens the bar and the journal at the place where the run is."""
+        """Opens the progress bar and the journal."""
         tensorboard = self.run.tensorboard if self.training.tensorboard else None
         self.quiet = quiet
         self.journal = (
@@ -109,7 +109,7 @@ class Monitor:
         return max(min(ends), 0.0) if ends else None
 
     def _total(self) -> int | None:
-        # A run with a time limit shows seconds, any other one steps.
+        # A run with a time limit counts seconds, any other run counts steps.
         return round(60 * self.training.max_minutes) or self.planned_steps
 
     def _advance(self, state: State) -> None:

@@ -1,6 +1,6 @@
 """One training in several processes: the same code under our own launcher and under `torchrun`.
 
-Each process works on its share of every update; gradients are added up over gloo before the step, so all
+Each process works on its share of every update; gradients are summed (all-reduce) before the step, so all
 of them hold the same weights at any time and only the first one writes files.
 """
 
@@ -25,7 +25,7 @@ class Processes:
 
     @property
     def writes(self) -> bool:
-        """Whether this process writes the run's files and talks to the person."""
+        """Whether this process writes files and reports progress: the first one."""
         return self.rank == 0
 
     def all_reduce(self, tensor: Tensor) -> None:
@@ -58,7 +58,7 @@ def is_worker() -> bool:
 
 
 def is_first() -> bool:
-    """Whether this process is the one that talks to the person."""
+    """Whether this process is the one that reports progress."""
     return os.environ.get("RANK", "0") == "0"
 
 

@@ -35,8 +35,8 @@ def train(
 ) -> TrainingResult:
     """Trains a policy on a prepared folder and leaves a run folder that `Splicer` can load.
 
-    `config` may be the path of a TOML file. `resume` goes on from the last checkpoint, if there is one, to the
-    same weights as if the run had never stopped; with other processes, threads or precision to nearly the
+    `config` may be the path of a TOML file. `resume` continues from the last checkpoint, if any, to the same
+    weights as if the run had never stopped; with other processes, threads or precision to nearly the
     same, and the journal says so. `fresh` discards the run in the folder. With `training.processes` above 1
     this process starts and watches the workers, unless `torchrun` started it as one of them.
     """

@@ -1,4 +1,4 @@
-"""The paper's random search: trials of one epoch, judged by the validation loss."""
+"""The paper's random search: trials of one epoch, compared by validation loss."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BOUNDS: Mapping[str, tuple[float, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class TuningResult:
-    """How many trials came to an end, and the best of them."""
+    """The number of finished trials, and the best of them."""
 
     trials: int
     best_loss: float
@@ -48,7 +48,7 @@ def tune(
     quiet: bool = False,
     report: Callable[[str], None] = lambda _line: None,
 ) -> TuningResult:
-    """Brings the search to `trials` finished trials and writes the best configuration.
+    """Runs trials until `trials` have finished, and writes the best configuration.
 
     Trials take one epoch, or `minutes`. One that diverged is finished too, without a loss; anything else that
     goes wrong ends the search and leaves the trial open. All is kept beside the run, in `<output.run>-tune`:
@@ -145,7 +145,7 @@ def _open_study(folder: Path, config: Config, minutes: float) -> Study:
     )
     if another:
         raise TrainingError(
-            f"the search that is here was begun with {another}.",
+            f"the search in this folder was begun with {another}.",
             where=str(folder),
             remedy="Delete the folder, or set output.run to another one.",
         )
@@ -162,14 +162,14 @@ def _is_search(folder: Path) -> bool:
 
 
 def _next_trial(study: Study, trials: int, seed: int) -> FrozenTrial | None:
-    """The trial that a stopped search left open, else a new one, else None: there are enough."""
+    """The trial that an interrupted search left open, or a new one, or None if there are enough."""
     from optuna.samplers import RandomSampler
 
     for trial in study.trials:
         if not trial.state.is_finished():
             if _is_drawn(trial):
                 return trial
-            study.tell(trial.number, state=_failed())  # stopped while it was drawn: it counts for nothing
+            study.tell(trial.number, state=_failed())  # interrupted while it was drawn: it does not count
     finished = _finished(study)
     if finished >= trials:
         return None
@@ -200,7 +200,7 @@ def _best(study: Study, folder: Path) -> FrozenTrial:
         return study.best_trial
     except ValueError:
         raise TrainingError(
-            "no trial came to an end.",
+            "no trial finished.",
             where=str(folder),
             remedy="See the journals of the trials there; the learning rate may be too high.",
         ) from None
