@@ -73,10 +73,9 @@ def test_only_runs_knows_the_names_of_files_in_our_folders() -> None:
             continue
         tree = ast.parse(path.read_text(encoding="utf-8"))
         prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose:
-                if OURS.fullmatch(node.value):
-                    wrong.append(f"{name}:{node.lineno} {node.value!r}")
+        texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in prose]
+        found = [node for node in texts if isinstance(node.value, str) and OURS.fullmatch(node.value)]
+        wrong += [f"{name}:{node.lineno} {node.value!r}" for node in found]
     assert wrong == []
 
 
