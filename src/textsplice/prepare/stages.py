@@ -28,6 +28,7 @@ from textsplice.errors import ConfigError
 from textsplice.neighbors.features import yes_no_fields
 from textsplice.neighbors.store import Store, typicality
 from textsplice.oracle import derive_corpus
+from textsplice.oracle.numbering import neighbor_counts, word_ids
 from textsplice.prepare.layout import Layout
 from textsplice.ragged import Ragged
 from textsplice.text import BEGIN_ID, END_ID, MASK_ID, Linearized, Segment, Tokenizer, Vocabulary, mask
@@ -226,8 +227,7 @@ def generated_words(
     for splices, neighbors in parts:
         rows = splices.values.reshape(-1, 5)
         example = np.repeat(np.arange(len(splices)), splices.lengths // 5)
-        first_word = 1 + (neighbors >= 0).sum(axis=1)[example]
-        word = rows[:, 2] - first_word
+        word = word_ids(rows[:, 2], neighbor_counts(neighbors)[example])
         pairs = np.unique(np.stack([example[word >= 0], word[word >= 0]]), axis=1)
         missing += np.bincount(pairs[1], minlength=len(words))
     generate = set(np.flatnonzero(missing >= max(1, config.generate_min_count)).tolist()) | {BEGIN_ID, END_ID}
