@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from textsplice.corpus import Table, read_corpus
 from textsplice.neighbors import Index, features
-from textsplice.neighbors.store import typicality
+from textsplice.neighbors.store import commonness
 from textsplice.oracle import Derivations, derive_corpus
 from textsplice.ragged import Ragged
 from textsplice.text import BEGIN, END, MASK_ID, Vocabulary, linearize, mask, tokenize
@@ -102,7 +102,7 @@ def corpus_cases(source: str, split: str, *, k: int = 20) -> Cases:
     index = Index.build(
         [features(table, tokenize=tokenize) for table in train.tables],
         train.table_of,
-        typicality(Ragged.from_rows([vocabulary.encode(text) for text in train.texts])),
+        commonness(Ragged.from_rows([vocabulary.encode(text) for text in train.texts])),
     )
     linearized = [linearize(table) for table in parsed.tables]
     groups = np.arange(len(parsed.tables), dtype=np.int32) if split == "train" else None

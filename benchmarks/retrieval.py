@@ -125,12 +125,12 @@ def scores(
 
 
 def best(
-    scored: NDArray[np.float64], typicality: NDArray[np.float64]
+    scored: NDArray[np.float64], commonness: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The first K rows by score, typicality and number, of all rows."""
+    """The first K rows by score, commonness and number, of all rows."""
     least = np.partition(scored, -K)[-K]
     rows = np.flatnonzero(scored >= least)
-    rows = rows[np.lexsort((rows, -typicality[rows], -scored[rows]))][:K]
+    rows = rows[np.lexsort((rows, -commonness[rows], -scored[rows]))][:K]
     return rows, scored[rows]
 
 
@@ -171,9 +171,9 @@ def in_turns(
 def made_corpus(tables: int, queries: int, sample: int) -> dict[str, float]:
     """The made corpus of WikiBio's size."""
     corpus, asked = make_tables(tables, seed=1), make_tables(queries, seed=2)
-    typicality = np.random.default_rng(3).random(tables).round(3)
+    commonness = np.random.default_rng(3).random(tables).round(3)
     before = perf_counter()
-    built = Index.build(corpus.features(), np.arange(tables, dtype=np.int32), typicality)
+    built = Index.build(corpus.features(), np.arange(tables, dtype=np.int32), commonness)
     build_seconds = perf_counter() - before
     questions = list(asked.features())
     with tempfile.TemporaryDirectory() as folder:
@@ -201,7 +201,7 @@ def made_corpus(tables: int, queries: int, sample: int) -> dict[str, float]:
                     values @ asked.values.vector(q),
                     corpus.values.sizes + asked.values.sizes[q],
                 )
-                expected.append(best(scored, typicality))
+                expected.append(best(scored, commonness))
 
         timing = in_turns(by_index, by_products, queries, sample)
         return {
@@ -244,12 +244,12 @@ def e2e(folder: Path, sample: int) -> dict[str, float]:
         table_of.append(numbers.setdefault(example.table, len(numbers)))
         texts.append((example.text or "").split())
     row_group = np.array(table_of, dtype=np.int32)
-    typicality = mean_frequencies(texts)
+    commonness = mean_frequencies(texts)
     before = perf_counter()
     groups = [features(table, tokenize=tokenize) for table in numbers]
     feature_seconds = perf_counter() - before
     before = perf_counter()
-    index = Index.build(groups, row_group, typicality)
+    index = Index.build(groups, row_group, commonness)
     build_seconds = perf_counter() - before
     questions = [groups[group] for group in table_of]
     rows = np.arange(len(questions), dtype=np.int32)
@@ -281,7 +281,7 @@ def e2e(folder: Path, sample: int) -> dict[str, float]:
                 value_sizes + value_sizes[group],
             )[row_group]
             scored[row] = -1
-            expected.append(best(scored, typicality))
+            expected.append(best(scored, commonness))
 
     # The same rows for both, so that answers stand side by side.
     timing = in_turns(by_index, by_products, sample, sample)

@@ -26,7 +26,7 @@ from textsplice.config import VocabularyConfig
 from textsplice.corpus import Table
 from textsplice.errors import ConfigError
 from textsplice.neighbors.features import yes_no_fields
-from textsplice.neighbors.store import Store, typicality
+from textsplice.neighbors.store import Store, commonness
 from textsplice.oracle import derive_corpus
 from textsplice.oracle.numbering import neighbor_counts, word_ids
 from textsplice.prepare.layout import Layout
@@ -113,6 +113,7 @@ def build_store(
     fold: Sequence[str],
     verbatim: bool,
     tokenizer: Tokenizer,
+    score: str,
 ) -> Store:
     """The training texts, masked, and their index; `verbatim` offers only those that say all their values."""
     rows = read_columns(layout.texts("train"))
@@ -133,9 +134,10 @@ def build_store(
         table_of=table_of,
         tables=tables,
         offered=offered,
-        typicality=typicality(targets),
+        commonness=commonness(targets),
         tokenizer=tokenizer,
         fold=yes_no_fields(tables) if "auto" in fold else frozenset(fold),
+        score=score,
     )
 
 
