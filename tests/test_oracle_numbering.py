@@ -69,7 +69,7 @@ def test_sources_hold_each_text_at_its_number() -> None:
 
 
 def test_a_word_that_was_not_used_is_no_source() -> None:
-    with pytest.raises(InputError, match=r"^source 3 is neither a neighbour nor a word that was used\.$"):
+    with pytest.raises(InputError, match=r"^source 3 is neither a neighbor nor a word that was used\.$"):
         SOURCES[3]
 
 

@@ -61,7 +61,7 @@ class Sources(Sequence[Sequence[str]]):
             return self.neighbors[numbering.rank(index)].tokens
         word = self.words.get(numbering.word_id(index))
         if word is None:
-            raise InputError(f"source {index} is neither a neighbour nor a word that was used.")
+            raise InputError(f"source {index} is neither a neighbor nor a word that was used.")
         return (word,)
 
     def using(self, splices: Sequence[Splice], words: Sequence[str]) -> Sources:

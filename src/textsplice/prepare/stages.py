@@ -1,4 +1,4 @@
-"""The stages between texts and derivations; each reads files of earlier ones and writes its own."""
+"""The stages of `prepare` after reading texts; each reads the files of earlier stages and writes its own."""
 
 from __future__ import annotations
 
@@ -31,14 +31,25 @@ from textsplice.oracle import derive_corpus
 from textsplice.oracle.numbering import neighbor_counts, word_ids
 from textsplice.prepare.layout import Layout
 from textsplice.ragged import Ragged
-from textsplice.text import BEGIN_ID, END_ID, MASK_ID, Linearized, Segment, Tokenizer, Vocabulary, mask
+from textsplice.text import (
+    BEGIN_ID,
+    END_ID,
+    MASK,
+    MASK_ID,
+    Linearized,
+    Segment,
+    Tokenizer,
+    Vocabulary,
+    field_token,
+    mask,
+)
 from textsplice.text.delexicalize import delexicalize
 
 Texts = list[list[str]]
 
 
 def build_words(layout: Layout, splits: Sequence[str], embed_min_count: int) -> Vocabulary:
-    """All words of all splits; those of train, texts and tables alike, ranked by frequency."""
+    """All words of all splits, ranked by their frequency in the texts and tables of train."""
     counts: Counter[str] = Counter()
     extra: set[str] = set()
     for split in splits:
@@ -54,7 +65,7 @@ def build_words(layout: Layout, splits: Sequence[str], embed_min_count: int) -> 
 
 
 def encode(source: Path, target: Path, words: Vocabulary) -> None:
-    """Replaces the words of a file's `tokens` by their numbers."""
+    """Replaces the words in a file's `tokens` by their ids."""
     rows = read_columns(source)
     array = cast(pa.LargeListArray, rows["tokens"].combine_chunks())
     lookup = pc.SetLookupOptions(value_set=pa.array(words.words, type=pa.large_string()))
@@ -66,7 +77,7 @@ def encode(source: Path, target: Path, words: Vocabulary) -> None:
 
 
 def linearized_tables(layout: Layout, split: str) -> list[Linearized]:
-    """The linearised tables of a split, in words."""
+    """The linearized tables of a split, as words."""
     rows = read_columns(layout.tables(split))
     records = (cast("dict[str, object]", json.loads(r)) for r in column_texts(rows["record"]))
     return [
@@ -80,7 +91,7 @@ def linearized_tables(layout: Layout, split: str) -> list[Linearized]:
 def _linearized(tokens: list[str], numbers: NDArray[np.int32], names: list[str]) -> Linearized:
     segments: list[Segment] = []
     field = -1
-    named = {f"{name}:": name for name in names}
+    named = {field_token(name): name for name in names}
     name = ""
     for place, number in enumerate(numbers):
         if number < 0:
@@ -94,7 +105,7 @@ def _linearized(tokens: list[str], numbers: NDArray[np.int32], names: list[str])
 
 
 def shapes(layout: Layout, split: str) -> list[str]:
-    """Each text of a split with its table's values replaced by their fields' names."""
+    """The shape of each text of a split: values are replaced by the names of their fields."""
     tables = linearized_tables(layout, split)
     rows = read_columns(layout.texts(split), ["table", "tokens"])
     return [
@@ -115,7 +126,7 @@ def build_store(
     tokenizer: Tokenizer,
     score: str,
 ) -> Store:
-    """The training texts, masked, and their index; `verbatim` offers only those that say all their values."""
+    """The masked training texts and their index; `verbatim` offers only texts that say all their values."""
     rows = read_columns(layout.texts("train"))
     table_of = column_ints(rows["table"])
     tables = read_records(layout.tables("train"))
@@ -147,13 +158,13 @@ def _masked(layout: Layout, targets: Ragged, table_of: NDArray[np.int32], words:
     texts = words.decode(targets.values)
     for row, table in enumerate(table_of):
         start, stop = targets.offsets[row], targets.offsets[row + 1]
-        hidden = np.array([token == "\x1a" for token in mask(texts[start:stop], values[table])])
+        hidden = np.array([token == MASK for token in mask(texts[start:stop], values[table])])
         ids[start:stop][hidden] = MASK_ID
     return Ragged(ids, targets.offsets)
 
 
 def read_records(path: Path) -> list[Table]:
-    """The tables of a tables file."""
+    """The tables in a tables file."""
     return [Table.of(json.loads(record)) for record in column_texts(read_columns(path, ["record"])["record"])]
 
 
@@ -167,7 +178,7 @@ def find_neighbors(
     exclude: str,
     threads: int,
 ) -> NDArray[np.int32]:
-    """The rows of the store nearest to each example of `rows`; `exclude` is for the store's own rows."""
+    """The nearest store rows for each example of `rows`; `exclude` applies to examples of the store."""
     part = table_of[rows.start : rows.stop]
     if exclude == "self":
         queries = [store.features(tables[table]) for table in part]
@@ -182,7 +193,7 @@ def find_neighbors(
 
 
 def write_neighbors(path: Path, neighbors: NDArray[np.int32]) -> None:
-    """Writes the neighbours of a run of examples."""
+    """Writes the neighbors of consecutive examples."""
     offsets = np.arange(0, neighbors.size + 1, neighbors.shape[1], dtype=np.int64)
     write_columns(path, {"neighbors": ragged_column(Ragged(neighbors.reshape(-1), offsets))})
 
@@ -198,7 +209,7 @@ def write_derivations(
     neighbors: NDArray[np.int32],
     threads: int,
 ) -> None:
-    """Finds and writes the least derivations of a run of examples."""
+    """Finds and writes least derivations of consecutive examples."""
     found = derive_corpus(
         targets,
         table_tokens=table_tokens,
@@ -220,10 +231,10 @@ def generated_words(
     targets: Ragged,
     config: VocabularyConfig,
 ) -> Vocabulary:
-    """Adds which words policies may generate.
+    """The vocabulary with the words that policies may generate.
 
-    `parts` are the training derivations (splices, neighbours). A word counts once for each example whose
-    own table and neighbours lack it: exactly those examples splice it from the vocabulary.
+    `parts` are the training derivations (splices, neighbors). A word counts once for each example that
+    splices it from the vocabulary, because neither the table nor a neighbor has it.
     """
     missing = np.zeros(len(words), dtype=np.int64)
     for splices, neighbors in parts:
