@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from textsplice.config import Config
-from textsplice.errors import ConfigError
+from textsplice.errors import ConfigError, StorageError
 from textsplice.extensions import SCORES
 from textsplice.neighbors.scores import score_named
+from textsplice.neighbors.store import Store
 from textsplice.prepare import prepare
 
 PLUGIN = '''
@@ -79,6 +80,16 @@ def test_a_score_from_outside_decides_which_text_is_spliced(folder: Path) -> Non
     # Only a store with another score names it: stores with the default are the same bytes as before.
     assert "score" not in json.loads((folder / "fields-and-values/store/store.json").read_text())
     assert json.loads((folder / "shared-words/store/store.json").read_text())["score"] == "shared-words"
+
+
+def test_a_store_whose_score_is_not_there_names_it(tmp_path: Path) -> None:
+    (tmp_path / "store.json").write_text('{"format": 1, "tokenizer": "words", "fold": [], "score": "lost"}')
+    with pytest.raises(StorageError) as caught:
+        Store.load(tmp_path)
+    assert str(caught.value) == (
+        f"{tmp_path}: was made with the score 'lost', which is not there. "
+        "Name the module that adds it in TEXTSPLICE_PLUGINS."
+    )
 
 
 def test_a_score_that_nobody_added_is_refused_before_anything_is_written(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from textsplice.corpus.table import Table
 from textsplice.errors import StorageError
+from textsplice.extensions import PLUGINS, SCORES
 from textsplice.files import atomic_write_text
 from textsplice.neighbors.features import Features, features
 from textsplice.neighbors.scores import DEFAULT, score_named
@@ -141,6 +142,12 @@ class Store:
                 remedy="Run `textsplice prepare` again.",
             )
         score = cast(str, about.get("score", DEFAULT))
+        if score not in SCORES:
+            raise StorageError(
+                f"was made with the score {score!r}, which is not there.",
+                where=str(folder),
+                remedy=f"Name the module that adds it in {PLUGINS}.",
+            )
         rows = read_columns(folder / "texts.parquet")
         records = column_texts(read_columns(folder / "tables.parquet")["record"])
         return cls(
