@@ -61,7 +61,7 @@ class Registry:
 FORMATS = Registry("corpus format", {})
 
 # How near two tables are: `neighbors.score` in a configuration.
-SCORES = Registry("score for neighbors", {})
+SCORES = Registry("score for neighbors", {"fields-and-values": "textsplice.neighbors.scores:FieldsAndValues"})
 
 # Policies: `policy.kind` in a configuration.
 POLICIES = Registry("policy", {})

@@ -21,6 +21,7 @@ from textsplice.arrow import column_ints, column_ragged, read_columns
 from textsplice.config import Config, NeighborsConfig, OutputConfig, load_config, to_toml
 from textsplice.errors import ConfigError, CorpusError
 from textsplice.files import atomic_write_text, file_hash
+from textsplice.neighbors.scores import score_named
 from textsplice.neighbors.store import Store
 from textsplice.prepare import stages
 from textsplice.prepare.texts import Tokenized, open_split, tokenized_examples, write_texts
@@ -56,6 +57,7 @@ def prepare(
         raise ConfigError("corpus.splits must hold 'train'.", where="config")
     if config.neighbors.k < 1:
         raise ConfigError("neighbors.k must be at least 1.", where="config")
+    score_named(config.neighbors.score)  # an unknown score is refused before anything is written
     target = folder or Path(config.output.prepared)
     with claimed(target) as manifest:
         build = Build(config, manifest, threads or os.cpu_count() or 1, report, quiet)
@@ -177,7 +179,10 @@ class Build:
     def _store(self) -> None:
         masked, settings = self.config.text.mask, self.config.neighbors
         folder = self.files.store
-        key = key_of(VERSION, "store", (self.keys["encoded/train"], masked, settings.fold, settings.verbatim))
+        inputs = (self.keys["encoded/train"], masked, settings.fold, settings.verbatim)
+        # Keys of the default score are those of folders made before there was a choice.
+        named = () if settings.score == NeighborsConfig().score else (settings.score,)
+        key = key_of(VERSION, "store", (*inputs, *named))
         self.keys["store"] = key
         if self.manifest.is_fresh("store", key):
             return
@@ -190,6 +195,7 @@ class Build:
                 fold=settings.fold,
                 verbatim=settings.verbatim,
                 tokenizer=self.config.text.tokenizer,
+                score=settings.score,
             )
             store.save(folder)
         self.manifest.record("store", key, [path for path in folder.rglob("*") if path.is_file()])
@@ -282,7 +288,7 @@ class Build:
             vocabulary=self.config.vocabulary,
             output=OutputConfig(),
         )
-        with self._stage("config", [self.files.config], config.to_dict()) as needed:
+        with self._stage("config", [self.files.config], config.stored()) as needed:
             if needed:
                 atomic_write_text(self.files.config, to_toml(config))
 

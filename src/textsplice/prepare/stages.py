@@ -1,4 +1,4 @@
-"""The stages between texts and derivations; each reads files of earlier ones and writes its own."""
+"""The stages of `prepare` after reading texts; each reads the files of earlier stages and writes its own."""
 
 from __future__ import annotations
 
@@ -26,19 +26,31 @@ from textsplice.config import VocabularyConfig
 from textsplice.corpus import Table
 from textsplice.errors import ConfigError
 from textsplice.neighbors.features import yes_no_fields
-from textsplice.neighbors.store import Store, typicality
+from textsplice.neighbors.store import Store, commonness
 from textsplice.oracle import derive_corpus
+from textsplice.oracle.numbering import neighbor_counts, word_ids
 from textsplice.ragged import Ragged
 from textsplice.runs.prepared import read_tables
 from textsplice.runs.prepared_files import PreparedFiles
-from textsplice.text import BEGIN_ID, END_ID, MASK_ID, Linearized, Segment, Tokenizer, Vocabulary, mask
+from textsplice.text import (
+    BEGIN_ID,
+    END_ID,
+    MASK,
+    MASK_ID,
+    Linearized,
+    Segment,
+    Tokenizer,
+    Vocabulary,
+    field_token,
+    mask,
+)
 from textsplice.text.delexicalize import delexicalize
 
 Texts = list[list[str]]
 
 
 def build_words(files: PreparedFiles, splits: Sequence[str], embed_min_count: int) -> Vocabulary:
-    """All words of all splits; those of train, texts and tables alike, ranked by frequency."""
+    """All words of all splits, ranked by their frequency in the texts and tables of train."""
     counts: Counter[str] = Counter()
     extra: set[str] = set()
     for split in splits:
@@ -54,7 +66,7 @@ def build_words(files: PreparedFiles, splits: Sequence[str], embed_min_count: in
 
 
 def encode(source: Path, target: Path, words: Vocabulary) -> None:
-    """Replaces the words of a file's `tokens` by their numbers."""
+    """Replaces the words in a file's `tokens` by their ids."""
     rows = read_columns(source)
     array = cast(pa.LargeListArray, rows["tokens"].combine_chunks())
     lookup = pc.SetLookupOptions(value_set=pa.array(words.words, type=pa.large_string()))
@@ -66,7 +78,7 @@ def encode(source: Path, target: Path, words: Vocabulary) -> None:
 
 
 def linearized_tables(files: PreparedFiles, split: str) -> list[Linearized]:
-    """The linearised tables of a split, in words."""
+    """The linearized tables of a split, as words."""
     rows = read_columns(files.tables(split))
     records = (cast("dict[str, object]", json.loads(r)) for r in column_texts(rows["record"]))
     return [
@@ -80,7 +92,7 @@ def linearized_tables(files: PreparedFiles, split: str) -> list[Linearized]:
 def _linearized(tokens: list[str], numbers: NDArray[np.int32], names: list[str]) -> Linearized:
     segments: list[Segment] = []
     field = -1
-    named = {f"{name}:": name for name in names}
+    named = {field_token(name): name for name in names}
     name = ""
     for place, number in enumerate(numbers):
         if number < 0:
@@ -94,7 +106,7 @@ def _linearized(tokens: list[str], numbers: NDArray[np.int32], names: list[str])
 
 
 def shapes(files: PreparedFiles, split: str) -> list[str]:
-    """Each text of a split with its table's values replaced by their fields' names."""
+    """The shape of each text of a split: values are replaced by the names of their fields."""
     tables = linearized_tables(files, split)
     rows = read_columns(files.texts(split), ["table", "tokens"])
     return [
@@ -113,8 +125,9 @@ def build_store(
     fold: Sequence[str],
     verbatim: bool,
     tokenizer: Tokenizer,
+    score: str,
 ) -> Store:
-    """The training texts, masked, and their index; `verbatim` offers only those that say all their values."""
+    """The masked training texts and their index; `verbatim` offers only texts that say all their values."""
     rows = read_columns(files.texts("train"))
     table_of = column_ints(rows["table"])
     tables = read_tables(files.tables("train"))
@@ -133,9 +146,10 @@ def build_store(
         table_of=table_of,
         tables=tables,
         offered=offered,
-        typicality=typicality(targets),
+        commonness=commonness(targets),
         tokenizer=tokenizer,
         fold=yes_no_fields(tables) if "auto" in fold else frozenset(fold),
+        score=score,
     )
 
 
@@ -145,7 +159,7 @@ def _masked(files: PreparedFiles, targets: Ragged, table_of: NDArray[np.int32], 
     texts = words.decode(targets.values)
     for row, table in enumerate(table_of):
         start, stop = targets.offsets[row], targets.offsets[row + 1]
-        hidden = np.array([token == "\x1a" for token in mask(texts[start:stop], values[table])])
+        hidden = np.array([token == MASK for token in mask(texts[start:stop], values[table])])
         ids[start:stop][hidden] = MASK_ID
     return Ragged(ids, targets.offsets)
 
@@ -160,7 +174,7 @@ def find_neighbors(
     exclude: str,
     threads: int,
 ) -> NDArray[np.int32]:
-    """The rows of the store nearest to each example of `rows`; `exclude` is for the store's own rows."""
+    """The nearest store rows for each example of `rows`; `exclude` applies to examples of the store."""
     part = table_of[rows.start : rows.stop]
     if exclude == "self":
         queries = [store.features(tables[table]) for table in part]
@@ -175,7 +189,7 @@ def find_neighbors(
 
 
 def write_neighbors(path: Path, neighbors: NDArray[np.int32]) -> None:
-    """Writes the neighbours of a run of examples."""
+    """Writes the neighbors of consecutive examples."""
     offsets = np.arange(0, neighbors.size + 1, neighbors.shape[1], dtype=np.int64)
     write_columns(path, {"neighbors": ragged_column(Ragged(neighbors.reshape(-1), offsets))})
 
@@ -191,7 +205,7 @@ def write_derivations(
     neighbors: NDArray[np.int32],
     threads: int,
 ) -> None:
-    """Finds and writes the least derivations of a run of examples."""
+    """Finds and writes least derivations of consecutive examples."""
     found = derive_corpus(
         targets,
         table_tokens=table_tokens,
@@ -213,17 +227,16 @@ def generated_words(
     targets: Ragged,
     config: VocabularyConfig,
 ) -> Vocabulary:
-    """Adds which words policies may generate.
+    """The vocabulary with the words that policies may generate.
 
-    `parts` are the training derivations (splices, neighbours). A word counts once for each example whose
-    own table and neighbours lack it: exactly those examples splice it from the vocabulary.
+    `parts` are the training derivations (splices, neighbors). A word counts once for each example that
+    splices it from the vocabulary, because neither the table nor a neighbor has it.
     """
     missing = np.zeros(len(words), dtype=np.int64)
     for splices, neighbors in parts:
         rows = splices.values.reshape(-1, 5)
         example = np.repeat(np.arange(len(splices)), splices.lengths // 5)
-        first_word = 1 + (neighbors >= 0).sum(axis=1)[example]
-        word = rows[:, 2] - first_word
+        word = word_ids(rows[:, 2], neighbor_counts(neighbors)[example])
         pairs = np.unique(np.stack([example[word >= 0], word[word >= 0]]), axis=1)
         missing += np.bincount(pairs[1], minlength=len(words))
     generate = set(np.flatnonzero(missing >= max(1, config.generate_min_count)).tolist()) | {BEGIN_ID, END_ID}

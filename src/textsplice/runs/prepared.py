@@ -20,6 +20,7 @@ from textsplice.corpus import Table
 from textsplice.errors import StorageError
 from textsplice.neighbors.store import Store
 from textsplice.oracle import Splice
+from textsplice.oracle.numbering import in_order
 from textsplice.ragged import Ragged
 from textsplice.runs.integrity import CheckedFiles
 from textsplice.runs.manifest import NAME as MANIFEST
@@ -207,10 +208,9 @@ def read_tables(path: Path) -> list[Table]:
 def sources_of(
     split: PreparedSplit, row: int, store: Store, vocabulary: Vocabulary
 ) -> Sequence[NDArray[np.int32]]:
-    """All sources of an example, as `Splice.neighbor` counts them: table, neighbours, single words."""
-    words = np.arange(len(vocabulary), dtype=np.int32)
-    return [
+    """All sources of an example, each at its number: the table, the neighbors, every word."""
+    return in_order(
         split.table_tokens[split.table_of[row]],
-        *(store.tokens[neighbor] for neighbor in split.neighbors_of(row)),
-        *words[:, None],
-    ]
+        (store.tokens[neighbor] for neighbor in split.neighbors_of(row)),
+        np.arange(len(vocabulary), dtype=np.int32)[:, None],
+    )

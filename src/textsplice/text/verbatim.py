@@ -1,4 +1,4 @@
-"""Which values a text leaves unsaid, or says in other words: what masking can't see."""
+"""How many values a text omits or words differently; masking can't see those."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ YES_NO = frozenset(("yes", "no", "true", "false"))
 
 
 def unsaid_values(tokens: Sequence[str], table: Linearized) -> int:
-    """How many values of the table do not stand in the text word for word; case does not matter."""
+    """How many values of the table do not appear verbatim in the text, ignoring case."""
     words = [token.casefold() for token in tokens]
     unsaid = 0
     for value in table.value_tokens():

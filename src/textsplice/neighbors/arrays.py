@@ -1,8 +1,8 @@
-"""The arrays of an index: how tables lie in memory and on disk so that 64 of them are scored at once.
+"""The arrays of an index, arranged so that 64 tables are scored at once.
 
-Every distinct table has a *slot*. Slots are sorted by the number of fields of their table; each such *size
-class* begins at a multiple of 64, and the slots between classes have no rows. A feature that many tables
-have is a bitmap over slots, any other a list of slots.
+Every distinct table has a *slot*. Slots are sorted by their table's number of fields. Tables with the same
+number are a *size class*; each class begins at a multiple of 64, and the unused slots before it have no rows.
+A feature that many tables have is a bitmap over slots; any other is a list of slots.
 """
 
 from __future__ import annotations
@@ -15,36 +15,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 WORD = 64
-# A feature of at least one in COMMON tables is a bitmap, at most four times as large as its list of slots.
+# A feature that at least one in COMMON tables has is a bitmap, at most four times as large as a list.
 COMMON = 128
 
 
 class FeatureSets(NamedTuple):
-    """Which slots have which feature; features count from the most to the least common."""
+    """Which slots have which feature; features are numbered from the most to the least common."""
 
     bitmaps: NDArray[np.uint64]  # (common, words)
     offsets: NDArray[np.int64]  # (rare + 1,)
-    slots: NDArray[np.int32]  # of rare feature i: slots[offsets[i]:offsets[i + 1]]
+    slots: NDArray[np.int32]  # rare feature i has slots[offsets[i]:offsets[i + 1]]
 
 
-class Layout(NamedTuple):
-    """All that the kernels read."""
+class IndexArrays(NamedTuple):
+    """Everything that the kernels read."""
 
     fields: FeatureSets
     values: FeatureSets
-    class_sizes: NDArray[np.int32]  # (classes,)      how many fields the tables of a class have
+    class_sizes: NDArray[np.int32]  # (classes,)      number of fields of the tables of a class
     class_words: NDArray[np.int64]  # (classes + 1,)  first word of a class
-    value_sizes: NDArray[np.int32]  # (slots,)        how many value words a slot's table has
+    value_sizes: NDArray[np.int32]  # (slots,)        number of value words of a slot's table
     row_offsets: NDArray[np.int64]  # (slots + 1,)
-    rows: NDArray[np.int32]  # (rows,)         of slot s: rows[row_offsets[s]:row_offsets[s + 1]]
-    typicality: NDArray[np.float64]  # (rows,)         of a row, not of a place in `rows`
+    rows: NDArray[np.int32]  # (rows,)         slot s has rows[row_offsets[s]:row_offsets[s + 1]]
+    commonness: NDArray[np.float64]  # (rows,)         by row number, not by position in `rows`
     group_slots: NDArray[np.int32]  # (groups,)       the slot of a distinct table
 
 
 class Queries(NamedTuple):
-    """Features of many queries: ids of those that the corpus knows, sizes of the whole sets."""
+    """Features of many queries: the ids of known features, and the sizes of the whole sets."""
 
-    field_ids: NDArray[np.int32]  # of query q: field_ids[field_offsets[q]:field_offsets[q + 1]]
+    field_ids: NDArray[np.int32]  # query q has field_ids[field_offsets[q]:field_offsets[q + 1]]
     field_offsets: NDArray[np.int64]
     field_sizes: NDArray[np.int32]
     value_ids: NDArray[np.int32]
@@ -55,7 +55,7 @@ class Queries(NamedTuple):
 
 
 class EncodedSets:
-    """Sets of strings as flat arrays of ids, collected one set at a time: no set is kept."""
+    """Sets of strings as flat arrays of ids, collected one set at a time without keeping the sets."""
 
     def __init__(self) -> None:
         self._ids: defaultdict[str, int] = defaultdict()
@@ -71,20 +71,20 @@ class EncodedSets:
 
     @property
     def sizes(self) -> NDArray[np.int32]:
-        """How many members each set has."""
+        """The size of each set."""
         return np.array(self._sizes, dtype=np.int32)
 
     def arrange(self, slots: NDArray[np.int32], words: int) -> tuple[list[str], FeatureSets]:
-        """The names from the most to the least common, and which of the sets' `slots` have them."""
+        """The names from the most to the least common, and the slots that have each."""
         members = np.array(self._members, dtype=np.int32)
         counts = np.bincount(members, minlength=len(self._ids))
-        # Ids were given in the order in which sets of strings iterate, which changes from run to run.
+        # Ids follow the iteration order of sets of strings, which differs between runs.
         frequency = dict(zip(self._ids, counts.tolist(), strict=True))
         names = sorted(frequency, key=lambda name: (-frequency[name], name))
         order = np.fromiter((self._ids[name] for name in names), np.int64, len(names))
         rank = np.empty(len(names), dtype=np.int64)
         rank[order] = np.arange(len(names))
-        # By feature, then by slot: sorting one key of both is many times faster than sorting by two.
+        # By feature, then by slot: sorting one combined key is many times faster than sorting by two.
         keys = rank[members] * (words * WORD) + np.repeat(slots, self.sizes)
         keys.sort()
         sorted_slots = (keys % max(words * WORD, 1)).astype(np.int32)
@@ -94,7 +94,7 @@ class EncodedSets:
 def _feature_sets(
     slots: NDArray[np.int32], counts: NDArray[np.int64], tables: int, words: int
 ) -> FeatureSets:
-    """Parts features into common and rare, given the slots of each, laid end to end."""
+    """Splits features into common and rare, given the slots of each, end to end."""
     offsets = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
     common = int(np.count_nonzero(counts * COMMON >= tables))
     bitmaps = np.empty((common, words), dtype=np.uint64)
@@ -113,7 +113,7 @@ def _bitmap(slots: NDArray[np.int32], words: int) -> NDArray[np.uint64]:
 def assign_slots(
     field_sizes: NDArray[np.int32],
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-    """The slot of every table, and the sizes and first words of the size classes."""
+    """The slot of each table, and the sizes and first words of the size classes."""
     sizes, counts = np.unique(field_sizes, return_counts=True)
     class_words = np.concatenate(([0], np.cumsum(-(-counts // WORD), dtype=np.int64)))
     order = np.argsort(field_sizes, kind="stable")
@@ -124,9 +124,9 @@ def assign_slots(
 
 
 def order_rows(
-    row_slots: NDArray[np.int32], typicality: NDArray[np.float64], slots: int
+    row_slots: NDArray[np.int32], commonness: NDArray[np.float64], slots: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The rows of each slot, the most typical text first, then the lower row number."""
-    rows = np.lexsort((-typicality, row_slots)).astype(np.int32)
+    """The rows of each slot: higher commonness first, then lower row number."""
+    rows = np.lexsort((-commonness, row_slots)).astype(np.int32)
     offsets = np.concatenate(([0], np.cumsum(np.bincount(row_slots, minlength=slots))))
     return offsets.astype(np.int64), rows

@@ -1,12 +1,12 @@
-"""The compiled part of the search: overlaps of 64 tables at once, as numbers whose bits lie in planes.
+"""The compiled search: the overlaps of 64 tables at once, as numbers stored in bit planes.
 
-Bit `b` of word `w` of plane `p` is bit `p` of the overlap of the query with slot `64·w + b`. Adding a
-feature's bitmap to all overlaps is a ripple of and/xor over the planes, and comparing all overlaps with a
-number is one and/or a plane.
+An *overlap* is the number of features that a table shares with the query. Bit `b` of word `w` of plane `p`
+is bit `p` of the overlap of slot `64·w + b`. Adding a feature's bitmap to all overlaps is a ripple-carry
+addition over the planes (and/xor). Comparing all overlaps with a number takes one and/or per plane.
 
-A *cell* is all tables of one size class that share one number of fields with the query: they have the same
-F1(fields). Cells are looked at in the order of the highest score that is possible in them, until that is
-below the k-th found. Of a cell, only those tables are scored that share enough values to get there.
+A *cell* holds the tables of one size class that share the same number of fields with the query, so they have
+the same F1(fields). Cells are searched by falling upper bound of their scores, until the bound is below the
+k-th best score found. Within a cell, only tables that share enough values to reach that score are scored.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from textsplice.neighbors.layout import FeatureSets, Layout, Queries
+from textsplice.neighbors.arrays import FeatureSets, IndexArrays, Queries
 
 Planes = NDArray[np.uint64]  # (bits, words)
 
-BLOCK = 256  # words of each plane that are worked on at a time, so that they stay in the first cache
+BLOCK = 256  # words of a plane that are processed at a time, to stay in the L1 cache
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 NONE = np.uint64(0)
 ONE = np.uint64(1)
 
-# The place of a lone bit: multiplied with a de Bruijn number, each has other top six bits.
+# The index of a single bit: its product with a de Bruijn number has unique top six bits.
 DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
 TOP_SIX = np.uint64(58)
 with np.errstate(over="ignore"):
@@ -34,7 +34,7 @@ with np.errstate(over="ignore"):
 
 
 class Query(NamedTuple):
-    """One query: the ids that the corpus knows, the sizes of the whole sets, and what not to find."""
+    """One query: the ids of known features, the sizes of the whole sets, and what to exclude."""
 
     field_ids: NDArray[np.int32]
     field_size: int
@@ -45,7 +45,7 @@ class Query(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """Size classes and numbers of shared fields, with the highest score possible in each, falling."""
+    """Cells as size classes and numbers of shared fields, by falling upper bound of their scores."""
 
     classes: NDArray[np.int64]
     shared: NDArray[np.int64]
@@ -54,7 +54,7 @@ class Cells(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def bit_length(number: int) -> int:
-    """How many planes hold the numbers up to `number`."""
+    """The number of planes that hold numbers up to `number`."""
     length = 0
     while number >> length:
         length += 1
@@ -65,8 +65,8 @@ def bit_length(number: int) -> int:
 def score(field_overlap: int, field_total: int, value_overlap: int, value_total: int) -> float:
     """F1(fields) + F1(values) / 10, where a total is |A| + |B|.
 
-    One division of integers, which is correctly rounded: equal scores are equal floats, and a bound that
-    is computed so is never below what it bounds.
+    It is one division of integers, which is correctly rounded. So equal scores are equal floats, and an upper
+    bound computed in this way is never too low.
     """
     fields = max(field_total, 1)
     values = max(value_total, 1)
@@ -75,13 +75,13 @@ def score(field_overlap: int, field_total: int, value_overlap: int, value_total:
 
 @njit(cache=True, nogil=True)
 def add_bitmaps(planes: Planes, bitmaps: NDArray[np.uint64], ids: NDArray[np.int32]) -> None:
-    """Adds the bitmaps of the common ones among `ids` to the overlaps."""
+    """Adds the bitmaps of the common features among `ids` to the overlaps."""
     common = ids[ids < len(bitmaps)]
     carry = np.empty(BLOCK, dtype=np.uint64)
     nothing = np.zeros(BLOCK, dtype=np.uint64)
     for begin in range(0, planes.shape[1], BLOCK):
         end = min(begin + BLOCK, planes.shape[1])
-        # A full adder takes two at a time, which halves the ripples through the higher planes.
+        # A full adder takes two bitmaps at a time, which halves the carries through the higher planes.
         for i in range(0, len(common), 2):
             one = bitmaps[common[i], begin:end]
             two = bitmaps[common[i + 1], begin:end] if i + 1 < len(common) else nothing
@@ -100,7 +100,7 @@ def add_bitmaps(planes: Planes, bitmaps: NDArray[np.uint64], ids: NDArray[np.int
 
 @njit(cache=True, nogil=True)
 def add_postings(planes: Planes, sets: FeatureSets, ids: NDArray[np.int32]) -> None:
-    """Adds one to the overlap of every slot that has one of the rare ones among `ids`."""
+    """Adds one to the overlap of every slot for each rare feature among `ids` that it has."""
     common = len(sets.bitmaps)
     for feature in ids:
         if feature < common:
@@ -118,7 +118,7 @@ def add_postings(planes: Planes, sets: FeatureSets, ids: NDArray[np.int32]) -> N
 
 @njit(cache=True, nogil=True)
 def overlaps(sets: FeatureSets, ids: NDArray[np.int32]) -> Planes:
-    """How many of the features every slot has."""
+    """The overlap of every slot: how many of the features it has."""
     planes = np.zeros((bit_length(len(ids)), sets.bitmaps.shape[1]), dtype=np.uint64)
     add_bitmaps(planes, sets.bitmaps, ids)
     add_postings(planes, sets, ids)
@@ -178,17 +178,17 @@ def overlap_at(planes: Planes, slot: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def rank_cells(layout: Layout, query: Query, value_bound: int) -> Cells:
-    """All cells, given that no table shares more than `value_bound` values with the query."""
+def rank_cells(arrays: IndexArrays, query: Query, value_bound: int) -> Cells:
+    """All cells, if no table shares more than `value_bound` values with the query."""
     known = len(query.field_ids)
     count = 0
-    for size in layout.class_sizes:
+    for size in arrays.class_sizes:
         count += min(known, size) + 1
     classes = np.empty(count, dtype=np.int64)
     shared = np.empty(count, dtype=np.int64)
     bounds = np.empty(count, dtype=np.float64)
     cell = 0
-    for c, size in enumerate(layout.class_sizes):
+    for c, size in enumerate(arrays.class_sizes):
         for overlap in range(min(known, size) + 1):
             classes[cell] = c
             shared[cell] = overlap
@@ -200,24 +200,24 @@ def rank_cells(layout: Layout, query: Query, value_bound: int) -> Cells:
 
 @njit(cache=True, nogil=True)
 def best_score(query: Query, size: int, overlap: int, value_overlap: int) -> float:
-    """The highest score of a table of so many fields that shares so many fields and values."""
-    # The values that it shares are among its values, so it has at least as many.
+    """An upper bound: the score of a table of `size` fields whose values are all shared with the query."""
+    # A table has at least as many values as it shares.
     return score(overlap, query.field_size + size, value_overlap, query.value_size + value_overlap)
 
 
 @njit(cache=True, nogil=True)
-def precedes(value: float, row: int, other_value: float, other: int, typicality: NDArray[np.float64]) -> bool:
-    """Whether a row stands before another: higher score, then more typical text, then lower number."""
+def precedes(value: float, row: int, other_value: float, other: int, commonness: NDArray[np.float64]) -> bool:
+    """Whether a row ranks before another: by higher score, then higher commonness, then lower number."""
     if value != other_value:
         return value > other_value
-    if typicality[row] != typicality[other]:
-        return typicality[row] > typicality[other]
+    if commonness[row] != commonness[other]:
+        return commonness[row] > commonness[other]
     return row < other
 
 
 @njit(cache=True, nogil=True)
 def insert_rows(
-    layout: Layout,
+    arrays: IndexArrays,
     query: Query,
     allowed: NDArray[np.bool_],
     slot: int,
@@ -226,17 +226,17 @@ def insert_rows(
     scores: NDArray[np.float64],
     found: int,
 ) -> int:
-    """Puts the rows of a slot where they belong among the `found` best; returns how many there are now."""
-    for row in layout.rows[layout.row_offsets[slot] : layout.row_offsets[slot + 1]]:
+    """Inserts the rows of a slot among the `found` best; returns the new number of found rows."""
+    for row in arrays.rows[arrays.row_offsets[slot] : arrays.row_offsets[slot + 1]]:
         if row == query.excluded_row or (len(allowed) and not allowed[row]):
             continue
         place = found
-        while place > 0 and precedes(value, row, scores[place - 1], rows[place - 1], layout.typicality):
+        while place > 0 and precedes(value, row, scores[place - 1], rows[place - 1], arrays.commonness):
             if place < len(rows):
                 rows[place] = rows[place - 1]
                 scores[place] = scores[place - 1]
             place -= 1
-        if place == len(rows):  # rows of one slot are in order: the rest has no place either
+        if place == len(rows):  # the rows of a slot are in order: no later one fits either
             break
         rows[place] = row
         scores[place] = value
@@ -246,20 +246,20 @@ def insert_rows(
 
 @njit(cache=True, nogil=True)
 def search_one(
-    layout: Layout,
+    arrays: IndexArrays,
     query: Query,
     allowed: NDArray[np.bool_],
     rows: NDArray[np.int32],
     scores: NDArray[np.float64],
 ) -> None:
-    """Fills `rows` and `scores` with the best allowed rows; what is left over stays as it was."""
-    field_planes = overlaps(layout.fields, query.field_ids)
-    value_planes = overlaps(layout.values, query.value_ids)
-    cells = rank_cells(layout, query, largest(value_planes))
+    """Fills `rows` and `scores` with the best allowed rows; the remaining entries are unchanged."""
+    field_planes = overlaps(arrays.fields, query.field_ids)
+    value_planes = overlaps(arrays.values, query.value_ids)
+    cells = rank_cells(arrays, query, largest(value_planes))
     found = 0
     for cell in range(len(cells.classes)):
         size_class = int(cells.classes[cell])
-        size = int(layout.class_sizes[size_class])
+        size = int(arrays.class_sizes[size_class])
         shared = int(cells.shared[cell])
         enough = 0
         if found == len(rows):
@@ -267,8 +267,8 @@ def search_one(
                 break
             while best_score(query, size, shared, enough) < scores[-1]:
                 enough += 1
-        begin = int(layout.class_words[size_class])
-        matches = np.full(layout.class_words[size_class + 1] - begin, ALL)
+        begin = int(arrays.class_words[size_class])
+        matches = np.full(arrays.class_words[size_class + 1] - begin, ALL)
         keep_equal(matches, field_planes, begin, shared)
         if enough:
             keep_at_least(matches, value_planes, begin, enough)
@@ -282,14 +282,14 @@ def search_one(
                         shared,
                         query.field_size + size,
                         overlap_at(value_planes, slot),
-                        query.value_size + int(layout.value_sizes[slot]),
+                        query.value_size + int(arrays.value_sizes[slot]),
                     )
-                    found = insert_rows(layout, query, allowed, slot, value, rows, scores, found)
+                    found = insert_rows(arrays, query, allowed, slot, value, rows, scores, found)
 
 
 @njit(cache=True, nogil=True)
 def search_all(
-    layout: Layout,
+    arrays: IndexArrays,
     queries: Queries,
     allowed: NDArray[np.bool_],
     first: int,
@@ -297,7 +297,7 @@ def search_all(
     rows: NDArray[np.int32],
     scores: NDArray[np.float64],
 ) -> None:
-    """Answers the queries `first … last - 1`, each into its row of `rows` and `scores`."""
+    """Answers the queries `first` to `last - 1`, each in its row of `rows` and `scores`."""
     for q in range(first, last):
         query = Query(
             queries.field_ids[queries.field_offsets[q] : queries.field_offsets[q + 1]],
@@ -307,4 +307,4 @@ def search_all(
             queries.excluded_rows[q],
             queries.excluded_slots[q],
         )
-        search_one(layout, query, allowed, rows[q], scores[q])
+        search_one(arrays, query, allowed, rows[q], scores[q])
