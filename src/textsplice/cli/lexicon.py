@@ -38,11 +38,11 @@ def induce(
 
         textsplice evaluate dev.jsonl --references e2e:data/e2e --lexicon lexicon.toml
     """
+    from textsplice.corpus import read_corpus
     from textsplice.files import atomic_write_text
-    from textsplice.prepare.texts import read_split
     from textsplice.slots.induce import induce as induce_lexicon
 
-    examples = read_split(corpus, split, text_column=text_column)
+    examples = read_corpus(corpus, split, text_column=text_column)
     # Every n-th text: neighbours in a file often share their table.
     step = -(-len(examples) // limit)
     text = induce_lexicon(e for number, e in enumerate(examples) if number % step == 0).to_toml()
@@ -76,12 +76,12 @@ def check(
     """
     from rich.console import Console
 
+    from textsplice.corpus import read_corpus
     from textsplice.evaluate.tables import slot_grid
-    from textsplice.prepare.texts import read_split
     from textsplice.slots.check import check_slots, summarize_slots
     from textsplice.slots.lexicon import Lexicon
 
-    examples = [e for e in read_split(corpus, split, text_column=text_column) if e.text]
+    examples = [e for e in read_corpus(corpus, split, text_column=text_column) if e.text]
     known = Lexicon.named(lexicon, (e.table for e in examples))
     reports = [check_slots(e.text or "", e.table, known) for e in examples]
     console = Console()

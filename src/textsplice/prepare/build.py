@@ -127,6 +127,8 @@ class Build:
                 f"corpus.decontaminate names {sorted(unknown)[0]!r}, which is no split.", where="config"
             )
         settings = {k: v for k, v in asdict(corpus).items() if k not in ("source", "splits", "decontaminate")}
+        if source.cut_version is not None:
+            settings["cut"] = source.cut_version
         files = (self.layout.texts(split), self.layout.tables(split))
         with self._stage(
             f"texts/{split}",

@@ -151,7 +151,8 @@ def _masked(layout: Layout, targets: Ragged, table_of: NDArray[np.int32], words:
 
 def read_records(path: Path) -> list[Table]:
     """The tables of a tables file."""
-    return [Table.of(json.loads(record)) for record in column_texts(read_columns(path, ["record"])["record"])]
+    records = column_texts(read_columns(path, ["record"])["record"])
+    return [Table.from_record(json.loads(record)) for record in records]
 
 
 def find_neighbors(
