@@ -119,7 +119,7 @@ def parse_box(line: str, *, where: str | None = None) -> Table:
             raise CorpusError(f"expected 'field_1:token', found {item!r}.", where=where)
         numbered = _NUMBERED.fullmatch(key)
         values = tokens.setdefault(intern(numbered.group(1) if numbered else key), [])
-        # `<none>` marks an empty field; beside other tokens it means nothing.
+        # `<none>` marks an empty field; next to other tokens it means nothing.
         if token and token != "<none>":
             values.append(token)
     if not tokens:

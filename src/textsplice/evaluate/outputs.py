@@ -121,7 +121,7 @@ def items_of(examples: Iterable[Example], *, where: str = "references") -> list[
         raise InputError(
             "there is no reference text here.",
             where=where,
-            remedy="Name the column of the text with --text-column.",
+            remedy="Name the column of the text with --text-column, or give the prepared folder.",
         )
     return [
         Item(tuple(e.id for e in group), group[0].table, tuple(e.text or "" for e in group))
