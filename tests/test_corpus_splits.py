@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from textsplice.config import CorpusConfig
+from textsplice.config import Config, CorpusConfig
 from textsplice.corpus import Example, Table, read_corpus
 from textsplice.corpus.splits import SPLITS, split_of
-from textsplice.prepare.texts import open_split
+from textsplice.prepare import prepare
+from textsplice.prepare.summary import summarize
+from textsplice.prepare.texts import open_split, tokenized_examples
 
 
 def write_csv(path: Path, rows: int = 200) -> Path:
@@ -72,6 +74,39 @@ def test_prepare_reads_the_same_rows(tmp_path: Path, name: str, split: str):
     assert 0 < len(rows) < 400
     assert rows == list(read_corpus(source, split, text_column="summary"))
     assert rows == list(read_corpus(source, split, like=config))
+
+
+def test_prepare_keeps_the_same_record_once_and_its_linearization_as_it_came(tmp_path: Path):
+    rows = [
+        {"table": {"name": "Loop", "length": "3 km"}, "text": "Loop is 3 km."},
+        {"table": {"length": "3 km", "name": "Loop", "note": None}, "text": "3 km is Loop."},
+    ]
+    for split in ("train", "dev"):
+        lines = "".join(json.dumps(row) + "\n" for row in rows)
+        (tmp_path / f"{split}.jsonl").write_text(lines)
+    config = Config().with_values([f'corpus.source="{tmp_path}"', 'corpus.splits=["train", "dev"]'])
+    examples = tokenized_examples(open_split(config.corpus, "dev"), "dev", config.corpus, "words")
+    assert [item.table.tokens[0] for item in examples] == ["name:", "length:"]
+    prepared = prepare(config, folder=tmp_path / "prepared", threads=1, quiet=True)
+    dev = prepared.split("dev")
+    assert dev.table_of.tolist() == [0, 0]
+    assert [table.fields for table in dev.tables] == [Table.of({"name": "Loop", "length": "3 km"}).fields]
+    assert summarize(prepared, "dev").tables == 1
+
+
+def test_a_folder_that_was_cut_by_an_older_rule_is_prepared_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    config = Config().with_values(
+        [f'corpus.source="{write_csv(tmp_path / "mine.csv")}"', "corpus.text_column=summary"]
+    )
+    made: list[str] = []
+    prepare(config, folder=tmp_path / "prepared", threads=1, quiet=True)
+    prepare(config, folder=tmp_path / "prepared", threads=1, quiet=True, report=made.append)
+    assert len(made) == 1
+    monkeypatch.setattr("textsplice.corpus.corpus.CUT_VERSION", 3)
+    prepare(config, folder=tmp_path / "prepared", threads=1, quiet=True, report=made.append)
+    assert "made texts/train" in made
 
 
 # -- the text column of a run ---------------------------------------------------------------------

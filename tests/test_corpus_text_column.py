@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 from textsplice.cli import generate as generate_command
 from textsplice.cli import verify as verify_command
 from textsplice.config import Config
-from textsplice.errors import CorpusError, VerificationError
+from textsplice.errors import CorpusError, InputError, VerificationError
+from textsplice.evaluate.outputs import read_items
 from textsplice.prepare import Prepared, prepare
 
 
@@ -90,3 +91,12 @@ def test_tables_in_another_order_of_fields_are_distinct_once(
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     out = invoke(commands, "generate", prepared, path, "--distinct", "--quiet")
     assert [json.loads(line)["id"] for line in out.splitlines()] == ["twice:1"]
+
+
+def test_references_without_texts_ask_for_the_column(mine: Path):
+    with pytest.raises(InputError) as caught:
+        read_items(str(mine), "all")
+    assert str(caught.value) == (
+        f"{mine}: there is no reference text here."
+        " Name the column of the text with --text-column, or give the prepared folder."
+    )
