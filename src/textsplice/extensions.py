@@ -57,8 +57,20 @@ class Registry:
         return iter(list(self._entries))
 
 
-# How a corpus is read: by the prefix of `prefix:PATH`, or by the ending of a file's name.
-FORMATS = Registry("corpus format", {})
+# How a corpus is read: by the ending of a file's name, the prefix of `prefix:PATH`, or a name without path.
+FORMATS = Registry(
+    "corpus format",
+    {
+        ".jsonl": "textsplice.corpus.jsonl:JsonlReader",
+        ".jsonl.gz": "textsplice.corpus.jsonl:JsonlReader",
+        ".csv": "textsplice.corpus.tabular:CsvReader",
+        ".csv.gz": "textsplice.corpus.tabular:CsvReader",
+        ".parquet": "textsplice.corpus.parquet:ParquetReader",
+        "e2e": "textsplice.corpus.e2e:E2EReader",
+        "wikibio": "textsplice.corpus.wikibio:WikiBioReader",
+        "bundled": "textsplice.corpus.bundled:BundledReader",
+    },
+)
 
 # How near two tables are: `neighbors.score` in a configuration.
 SCORES = Registry("score for neighbors", {"fields-and-values": "textsplice.neighbors.scores:FieldsAndValues"})

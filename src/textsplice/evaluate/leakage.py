@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 from textsplice.corpus import read_corpus
-from textsplice.errors import CorpusError
+from textsplice.corpus.splits import SPLITS
 from textsplice.evaluate.tables import markdown
 from textsplice.prepare.stages import shapes
 from textsplice.runs.prepared import Prepared
@@ -95,15 +94,7 @@ def leaks(source: str, *, text_column: str | None = None, worst: int = WORST) ->
             split: Shaped(prepared.texts(split), shapes(prepared.files, split)) for split in prepared.splits
         }
     else:
-        if Path(source).is_file():
-            raise CorpusError(
-                "one file has no splits to compare.",
-                where=source,
-                remedy="Prepare it first: `textsplice prepare` cuts it into splits.",
-            )
-        shaped = {
-            split: shaped_corpus(source, split, text_column=text_column) for split in ("train", "dev", "test")
-        }
+        shaped = {split: shaped_corpus(source, split, text_column=text_column) for split in SPLITS}
     train = shaped.pop("train")
     return [find_leak(split, asked, train, worst=worst) for split, asked in shaped.items()]
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from textsplice.corpus.table import Table
-
-YES_NO = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("off", "on"), ("0", "1"))
+from textsplice.text.yes_no import is_yes_no_pair
 
 
 class Features(NamedTuple):
@@ -37,7 +36,7 @@ def features(
 
 
 def yes_no_fields(tables: Iterable[Table]) -> frozenset[str]:
-    """The fields whose values in a whole corpus are exactly the two words of a pair of `YES_NO`."""
+    """The fields that hold a word for yes and its opposite in a whole corpus, and nothing else."""
     seen: dict[str, set[str]] = {}
     for table in tables:
         for name, values in table:
@@ -45,4 +44,4 @@ def yes_no_fields(tables: Iterable[Table]) -> frozenset[str]:
             # Three values are enough to know that this is not a yes/no field; the rest need not be kept.
             if len(said) < 3:
                 said.update(value.strip().casefold() for value in values if value.strip())
-    return frozenset(name for name, said in seen.items() if tuple(sorted(said)) in YES_NO)
+    return frozenset(name for name, said in seen.items() if is_yes_no_pair(said))

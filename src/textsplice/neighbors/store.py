@@ -155,7 +155,7 @@ class Store:
             texts=column_texts(rows["text"]),
             tokens=column_ragged(rows["tokens"]),
             table_of=column_ints(rows["table"]),
-            tables=[Table.of(json.loads(record)) for record in records],
+            tables=[Table.from_record(json.loads(record)) for record in records],
             offered=column_ints(rows["offered"]).astype(np.bool_),
             index=score_named(score).load_index(folder / "index"),
             tokenizer=cast(Tokenizer, about["tokenizer"]),

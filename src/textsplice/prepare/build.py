@@ -133,6 +133,8 @@ class Build:
                 f"corpus.decontaminate names {sorted(unknown)[0]!r}, which is no split.", where="config"
             )
         settings = {k: v for k, v in asdict(corpus).items() if k not in ("source", "splits", "decontaminate")}
+        if source.cut_version is not None:
+            settings["cut"] = source.cut_version
         files = (self.files.texts(split), self.files.tables(split))
         with self._stage(
             f"texts/{split}",

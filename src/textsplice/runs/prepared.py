@@ -202,7 +202,8 @@ def claimed(folder: Path) -> Generator[Manifest]:
 
 def read_tables(path: Path) -> list[Table]:
     """The tables of a tables file."""
-    return [Table.of(json.loads(record)) for record in column_texts(read_columns(path, ["record"])["record"])]
+    records = column_texts(read_columns(path, ["record"])["record"])
+    return [Table.from_record(json.loads(record)) for record in records]
 
 
 def sources_of(

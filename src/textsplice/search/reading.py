@@ -21,7 +21,7 @@ def read_generation(data: Mapping[str, object], where: str) -> Generation:
         raise InputError(f"is of format {data.get('format')!r}; this version reads {FORMAT!r}.", where=where)
     return Generation(
         id=row.text("id"),
-        table=Table.of(cast("Mapping[str, str | list[str]]", row.mapping("table"))),
+        table=Table.from_record(cast("Mapping[str, str | list[str]]", row.mapping("table"))),
         text=row.text("text"),
         tokens=tuple(row.texts("tokens")),
         sources=_sources(row.row("sources")),

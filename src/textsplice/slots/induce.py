@@ -12,8 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from textsplice.corpus.table import Example
-from textsplice.slots.lexicon import POLAR, FieldWordings, Lexicon
+from textsplice.slots.lexicon import FieldWordings, Lexicon
 from textsplice.slots.mentions import verbatim_phrases, words_of
+from textsplice.text.yes_no import is_yes_or_no
 
 _MARKS = frozenset(".!?,;:")
 
@@ -146,7 +147,7 @@ def _says(value: str, words: Sequence[str]) -> int:
 def _said_as_written(field: str, texts: Texts) -> bool:
     """Whether values of a field appear verbatim in texts; `yes` and `no` do not."""
     slots = [(value, words) for e, words in texts if field in e.table for value in e.table[field]]
-    if all(value.casefold() in POLAR for value, _ in slots):
+    if all(is_yes_or_no(value) for value, _ in slots):
         return False
     return sum(_says(value, words) > 0 for value, words in slots) > 0.1 * len(slots)
 

@@ -36,6 +36,7 @@ from textsplice.config import unknown_name
 from textsplice.corpus.missing import missing_file
 from textsplice.corpus.table import Table
 from textsplice.errors import ConfigError
+from textsplice.text.yes_no import is_yes_or_no
 
 if TYPE_CHECKING:
     from textsplice.slots.mentions import Matcher
@@ -44,7 +45,6 @@ GAP = frozenset(("...",))
 SHARED = " | "  # separates values that share their wordings
 BUNDLED = ("bundled", "e2e")
 VALUES = "values"  # the name of the lexicon of the tables at hand
-POLAR = frozenset(("yes", "no", "true", "false"))
 SETS = "_sets"
 _SET = re.compile(r"\{([A-Z_]+)\}")
 _KEYS = ("verbatim", "repeatable", "generic", "neutral", "values", "wordings")
@@ -110,7 +110,7 @@ class Lexicon:
         values: dict[str, dict[str, None]] = {}
         for table in tables:
             for field, given in table:
-                said = (value for value in given if value.casefold() not in POLAR)
+                said = (value for value in given if not is_yes_or_no(value))
                 values.setdefault(field, {}).update(dict.fromkeys(said))
         return cls({field: FieldWordings({}, tuple(known)) for field, known in values.items()})
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from textsplice.text.linearize import Linearized
-
-# Nobody writes "yes" for `dogs: yes`; such a value is never expected word for word.
-YES_NO = frozenset(("yes", "no", "true", "false"))
+from textsplice.text.yes_no import is_yes_or_no
 
 
 def unsaid_values(tokens: Sequence[str], table: Linearized) -> int:
@@ -16,7 +14,7 @@ def unsaid_values(tokens: Sequence[str], table: Linearized) -> int:
     unsaid = 0
     for value in table.value_tokens():
         folded = [token.casefold() for token in value]
-        if len(folded) == 1 and folded[0] in YES_NO:
+        if len(folded) == 1 and is_yes_or_no(folded[0]):
             continue
         length = len(folded)
         if not any(words[i : i + length] == folded for i in range(len(words) - length + 1)):
