@@ -16,8 +16,9 @@ from textsplice.corpus.table import Table
 from textsplice.errors import ConfigError, InputError
 from textsplice.evaluate.outputs import Output
 from textsplice.evaluate.ratings.analysis import analyses_as_data, analyses_as_markdown, analyze, tukey
+from textsplice.evaluate.ratings.items import CRITERIA, make_items
 from textsplice.evaluate.ratings.reading import Rating, Ratings, read_ratings
-from textsplice.evaluate.ratings.sheets import CRITERIA, make_items, write_sheets
+from textsplice.evaluate.ratings.sheets import write_sheets
 
 pytest.importorskip("statsmodels")
 
@@ -151,9 +152,9 @@ def test_a_file_without_a_row_is_left_out_and_named(tmp_path: Path, content: str
     assert ratings.raters == (0, 2)
     assert ratings.empty == (str(files[1]),)
     analyses = analyze(ratings)
-    assert f"{files[1]} is left out: it has no row." in analyses_as_markdown(ratings, analyses)
+    assert f"{files[1]} is left out: it has no rows." in analyses_as_markdown(ratings, analyses)
     assert analyses_as_data(ratings, analyses)["empty"] == [str(files[1])]
-    with pytest.raises(InputError, match=r"^no rater finished: there is nothing to count\.$"):
+    with pytest.raises(InputError, match=r"^no rater finished, so there is nothing to analyze\.$"):
         read_ratings(tmp_path / "key.json", [files[1]])
 
 
@@ -178,7 +179,7 @@ def test_sheets_are_made_and_read_by_the_command_with_the_same_figures_every_tim
     told = run("make", *systems, "--out", sheets, "--examples", "10", "--raters", "3").splitlines()
     assert told[:2] == [str(sheets / "rater-01.html"), str(sheets / "rater-01.csv")]
     assert told[-1] == "Send each rater one file; keep key.json to yourself."
-    assert len(list(sheets.iterdir())) == 7
+    assert len(list(sheets.iterdir())) == 8
     filled = fill(sheets, effect=1.0)
     page = run("read", sheets, *filled)
     assert page.startswith("# Ratings by 3 raters\n")
@@ -193,11 +194,17 @@ def test_sheets_are_made_and_read_by_the_command_with_the_same_figures_every_tim
     for name in ("ratings.png", "ratings.svg", "ratings.json", "ratings.md"):
         assert (sheets / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
     run("read", sheets, *filled, "--out", tmp_path / "bare", "--no-figure")
-    assert sorted(path.name for path in (tmp_path / "bare").iterdir()) == ["ratings.json", "ratings.md"]
+    assert sorted(path.name for path in (tmp_path / "bare").iterdir()) == [
+        "ratings.json",
+        "ratings.md",
+        "textsplice.json",
+    ]
 
 
 def test_one_system_alone_can_not_be_rated(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"^OUTPUTS: ratings compare two systems or more, of different"):
+    with pytest.raises(
+        ConfigError, match=r"^OUTPUTS: ratings compare at least two systems with different names"
+    ):
         run("make", written_outputs(tmp_path, "baseline"), "--out", tmp_path / "sheets")
 
 
@@ -240,5 +247,5 @@ def test_more_examples_than_there_are_is_refused() -> None:
     with pytest.raises(InputError) as raised:
         make_items(systems, examples=13, raters=1, seed=1)
     assert raised.value.sentence() == (
-        "only 12 tables have an output of every system, 13 are wanted. Ask for fewer with --examples."
+        "only 12 tables have an output of every system; 13 are needed. Ask for fewer with --examples."
     )

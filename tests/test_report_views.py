@@ -42,7 +42,7 @@ def test_plain_text_marks_what_came_in_and_what_went_out() -> None:
     assert "‸{but}V quiet bakery" in text
     assert "· price: cheap" in text
     assert "✓ name: Heron Mill" in text
-    assert text.endswith("1 more neighbour was offered.\n")
+    assert text.endswith("1 more neighbor was offered.\n")
 
 
 @pytest.mark.parametrize("width", [24, 40, 80, 200])
@@ -61,7 +61,7 @@ def test_the_terminal_needs_no_color_to_tell_sources_apart() -> None:
     view = printed(bakery(), width=100, no_color=True)
     assert not re.search(r"\x1b\[[\d;]*\b(3[0-7]|9[0-7]|38)\b", view)
     assert "\x1b[1;21mHeron Mill\x1b[0m" in view  # table: double underline
-    assert "\x1b[1;4mfriendly\x1b[0m" in view  # neighbour: underline
+    assert "\x1b[1;4mfriendly\x1b[0m" in view  # neighbor: underline
     assert "\x1b[1;3;4mbut\x1b[0m" in view  # vocabulary: underline and italics
     assert "\x1b[2;9m" in view  # replaced: struck through
     assert "⁽N2⁾" in view

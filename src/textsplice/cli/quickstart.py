@@ -9,7 +9,7 @@ import typer
 
 if TYPE_CHECKING:
     from textsplice.config import Config
-    from textsplice.evaluate.report import Evaluation
+    from textsplice.evaluate.evaluation import Evaluation
     from textsplice.prepare.folder import Prepared
     from textsplice.splicer import Splicer
 
@@ -179,12 +179,10 @@ def _generate(splicer: Splicer, out: Path) -> list[str]:
 def _evaluate(outputs: Path, scores: Path | None) -> Evaluation:
     import json
 
-    from textsplice.evaluate.outputs import match, read_items, read_outputs
-    from textsplice.evaluate.report import evaluate
+    from textsplice.evaluate import evaluate
     from textsplice.files import atomic_write_text
 
-    matched = match(read_outputs(outputs), read_items("bundled", "dev"))
-    result = evaluate(matched, ["BLEU", "NIST"], name=str(outputs), data="bundled/dev", lexicon="bundled")
+    result = evaluate(outputs, "bundled", "dev", metrics=["BLEU", "NIST"])
     if scores is not None:
         data = {"systems": [result.to_dict()], "comparisons": []}
         atomic_write_text(scores, json.dumps(data, indent=2, ensure_ascii=False) + "\n")

@@ -98,6 +98,5 @@ def java_failed(what: str, reason: str) -> MissingExtraError:
     """The error for a Java program that ended too early."""
     return MissingExtraError(
         f"Java ended before {what} was done: {reason}.",
-        remedy="Check that `java -version` works and that 2 GB of memory are free,"
-        f" {OTHERS}",
+        remedy=f"Check that `java -version` works and that 2 GB of memory are free, {OTHERS}",
     )
