@@ -13,9 +13,11 @@ import pytest
 from typer.testing import CliRunner
 
 from textsplice.cli.experiment import app
+from textsplice.cli.systems import with_neighbors
 from textsplice.config import Config
 from textsplice.corpus import Example, Table, read_corpus
 from textsplice.errors import ConfigError, CorpusError, InputError, MissingExtraError
+from textsplice.evaluate.experiments import automatic, neighbor_curve
 from textsplice.evaluate.experiments.automatic import outcomes
 from textsplice.evaluate.experiments.control import control
 from textsplice.evaluate.experiments.interpretability import interpretability
@@ -592,3 +594,90 @@ def test_remedies_name_options_that_exist(runs: dict[str, Path], prepared: Path,
             "automatic", f"swap={prepared}", tmp_path / "nowhere", "--references", prepared, "--out", tmp_path
         )
     assert not (tmp_path / "swap.jsonl").exists()
+
+
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "automatic": ("--metrics", "BLEU", "--limit", "2"),
+    "interpretability": ("--limit", "2"),
+    "neighbor-curve": ("--ks", "1", "--metric", "BLEU", "--limit", "2"),
+    "control": ("--limit", "2"),
+    "samples": ("--count", "2"),
+    "exclusion": (),
+    "leakage": (),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_experiment_overwrites_a_file_that_it_did_not_write(
+    prepared: Path, tmp_path: Path, command: str
+) -> None:
+    pytest.importorskip("matplotlib")
+    references = () if command in ("exclusion", "leakage") else ("--references", prepared)
+    arguments = (command, prepared, *references, *COMMANDS[command], "--out", tmp_path)
+    mine = tmp_path / f"{command}.md"
+    mine.write_text("my notes", encoding="utf-8")
+    with pytest.raises(ConfigError) as raised:
+        run(*arguments)
+    assert raised.value.sentence() == (
+        f"{mine}: already exists and was not written by this command."
+        " Move it away, or name another folder with --out."
+    )
+    # Nothing else was written either, and no text was generated.
+    assert [path.name for path in tmp_path.iterdir()] == [mine.name]
+    mine.unlink()
+    run(*arguments)
+    results = {path.name for path in tmp_path.iterdir()}
+    run(*arguments)
+    assert {path.name for path in tmp_path.iterdir()} == results
+    for path in tmp_path.iterdir():
+        if path.suffix in (".md", ".svg", ".txt"):
+            path.write_text("changed by hand", encoding="utf-8")
+            with pytest.raises(ConfigError, match=rf"{path.name}: was changed after this command wrote it\."):
+                run(*arguments)
+            assert path.read_text(encoding="utf-8") == "changed by hand"
+            path.unlink()
+            run(*arguments)
+
+
+def test_rows_are_not_added_to_a_file_that_is_not_ours(prepared: Path, tmp_path: Path) -> None:
+    file = tmp_path / "swap.jsonl"
+    common = ("automatic", f"swap={prepared}", "--references", prepared, "--metrics", "BLEU", "--limit", "1")
+    for content, message in (
+        ("no line break at the end", r"swap\.jsonl: already exists and is not a file of generations\."),
+        ('{"text": "mine"}\n', r"swap\.jsonl:1: was made otherwise: it does not say its run\."),
+        ("mine\n", r"swap\.jsonl:1: is not JSON"),
+    ):
+        file.write_text(content, encoding="utf-8")
+        with pytest.raises((ConfigError, InputError), match=message):
+            run(*common, "--out", tmp_path)
+        assert file.read_text(encoding="utf-8") == content
+
+
+def test_an_experiment_is_a_function_of_splicers(prepared: Path, tmp_path: Path) -> None:
+    splicer = Splicer.untrained(prepared)
+    found = automatic.run(
+        {"swap": splicer, "again": lambda: splicer},
+        str(prepared),
+        out=tmp_path / "scores",
+        metrics=["bleu"],
+        limit=3,
+    )
+    one, two = found.data["systems"]
+    assert one["scores"] == two["scores"]
+    assert found.markdown == (tmp_path / "scores" / "automatic.md").read_text(encoding="utf-8")
+    rows = tmp_path / "scores" / "swap.jsonl"
+    again = automatic.run(
+        {"swap": rows}, str(prepared), out=tmp_path / "again", metrics=["BLEU"], lexicon="none", limit=3
+    )
+    assert again.data["systems"][0]["scores"] == one["scores"]
+    assert again.data["systems"][0]["slots"] is None
+    curve = neighbor_curve.run(
+        {"swap": lambda k: with_neighbors(splicer, k)},
+        str(prepared),
+        out=tmp_path / "curve",
+        numbers=[1, 2],
+        metric="BLEU",
+        limit=2,
+        figure=False,
+    )
+    assert [point["neighbors"] for point in curve.data["lines"]["swap"]] == [1, 2]

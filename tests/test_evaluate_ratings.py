@@ -201,6 +201,47 @@ def test_sheets_are_made_and_read_by_the_command_with_the_same_figures_every_tim
     ]
 
 
+def test_a_filled_sheet_is_never_overwritten(tmp_path: Path) -> None:
+    sheets = tmp_path / "sheets"
+    arguments = ("make", *(written_outputs(tmp_path, name) for name in SYSTEMS), "--out", sheets)
+    run(*arguments, "--examples", "4", "--raters", "2")
+    made = {path.name: path.read_bytes() for path in sheets.iterdir()}
+    run(*arguments, "--examples", "4", "--raters", "2")
+    assert {path.name: path.read_bytes() for path in sheets.iterdir()} == made
+    sheet = sheets / "rater-02.csv"
+    filled = sheet.read_text(encoding="utf-8").replace(",,,\n", ",5,4,3\n")
+    sheet.write_text(filled, encoding="utf-8")
+    with pytest.raises(ConfigError) as raised:
+        run(*arguments, "--examples", "4", "--raters", "2")
+    assert raised.value.sentence() == (
+        f"{sheet}: was changed after this command wrote it. Move it away, or name another folder with --out."
+    )
+    assert sheet.read_text(encoding="utf-8") == filled
+
+
+def test_the_key_of_other_sheets_is_never_overwritten(tmp_path: Path) -> None:
+    sheets = tmp_path / "sheets"
+    arguments = ("make", *(written_outputs(tmp_path, name) for name in SYSTEMS), "--out", sheets)
+    run(*arguments, "--examples", "4", "--raters", "2")
+    made = {path.name: path.read_bytes() for path in sheets.iterdir()}
+    with pytest.raises(ConfigError) as raised:
+        run(*arguments, "--examples", "4", "--raters", "2", "--seed", "2")
+    assert raised.value.sentence() == (
+        f"{sheets / 'key.json'}: is the key of other sheets, which raters may have."
+        " Name another folder with --out."
+    )
+    assert {path.name: path.read_bytes() for path in sheets.iterdir()} == made
+
+
+def test_reading_ratings_does_not_overwrite_other_files(tmp_path: Path) -> None:
+    filled = fill(sheets_in(tmp_path), effect=1.0)
+    (tmp_path / "ratings.md").write_text("my notes", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"ratings\.md: already exists and was not written by this command"):
+        run("read", tmp_path, *filled, "--no-figure")
+    assert (tmp_path / "ratings.md").read_text(encoding="utf-8") == "my notes"
+    assert not (tmp_path / "ratings.json").exists()
+
+
 def test_one_system_alone_can_not_be_rated(tmp_path: Path) -> None:
     with pytest.raises(
         ConfigError, match=r"^OUTPUTS: ratings compare at least two systems with different names"

@@ -52,7 +52,7 @@ def terminal(document: Document) -> TerminalView:
 def ansi(document: Document, *, width: int | None = None) -> str:
     """A derivation as text with the escape sequences of a terminal."""
     out = StringIO()
-    Console(file=out, force_terminal=True, width=width).print(terminal(document))
+    Console(file=out, force_terminal=True, color_system="256", width=width).print(terminal(document))
     return out.getvalue()
 
 
