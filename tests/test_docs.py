@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import shlex
@@ -57,12 +58,55 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page: str, tmp_path: Path)
     assert done.stdout or page == "docs/schemas.md"
 
 
+@pytest.fixture
+def bicycles(tmp_path: Path) -> Path:
+    """The files that the page on extensions speaks of, and its plugins."""
+    with (ROOT / "examples" / "bicycles.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    records = [{name: value for name, value in row.items() if name != "id" and value} for row in rows]
+    blocks_of = ["\n".join(f"{name}: {value}" for name, value in record.items()) for record in records]
+    (tmp_path / "bikes.blocks").write_text("\n\n".join(blocks_of) + "\n", encoding="utf-8")
+    shutil.copyfile(ROOT / "examples" / "bicycles.csv", tmp_path / "bikes.csv")
+    new = "make,model,type,color,gears,condition,extra,price"
+    bike = "Tarn,Fjord,touring bike,white,27,well kept,a rear rack,380 euros"
+    (tmp_path / "new.csv").write_text(f"{new}\n{bike}\n", encoding="utf-8")
+    small = "[policy]\nd_model = 16\nheads = 2\nffn = 16\nencoder_layers = 1\ndecoder_layers = 1\n"
+    quick = "[training]\nprocesses = 1\nbatch_sequences = 2\n"
+    toml = blocks(DOCS / "own-records.md", "toml")[0]
+    (tmp_path / "bikes.toml").write_text(f"{toml}\n{small}\n{quick}", encoding="utf-8")
+    for code in blocks(DOCS / "extending.md", "python"):
+        name = code.splitlines()[0].removeprefix("# ")
+        (tmp_path / name).write_text(code, encoding="utf-8")
+    return tmp_path
+
+
+def test_the_page_on_extensions_runs_from_top_to_bottom(bicycles: Path) -> None:
+    page = (DOCS / "extending.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^    (TEXTSPLICE_PLUGINS=\w+) textsplice (.*)$", page, re.MULTILINE)
+    assert len(lines) >= 9
+    paths = os.pathsep.join([str(bicycles), *(path for path in sys.path if path)])
+    shown = ""
+    for plugins, line in [("TEXTSPLICE_PLUGINS=", "prepare bikes.toml"), *lines]:
+        done = subprocess.run(
+            [sys.executable, "-m", "textsplice", *shlex.split(line)],
+            cwd=bicycles,
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "PYTHONPATH": paths, "TEXTSPLICE_PLUGINS": plugins.partition("=")[2]},
+        )
+        assert done.returncode == 0, f"{line}: {done.stderr}"
+        shown += done.stdout
+    assert "VARIETY" in shown
+    assert "table: " in shown
+
+
 def commands(page: Path) -> list[str]:
     """The command lines of a page: indented or fenced, with continued lines joined."""
     text = page.read_text(encoding="utf-8").replace("\\\n", " ")
     lines = [line.strip() for line in text.splitlines() if line.startswith("    ") or not line.startswith(" ")]
-    starts = re.compile(r"^(?:\S*/bin/)?textsplice (?=[a-z-])")
-    found = [line for line in lines if starts.match(line)]
+    starts = re.compile(r"^(?:TEXTSPLICE_PLUGINS=\w+ |\S*/bin/)?(textsplice [a-z-].*)")
+    found = [match[1] for line in lines if (match := starts.match(line))]
     inline = re.findall(r"`(textsplice [a-z-][^`]*)`", page.read_text(encoding="utf-8"))
     return [*found, *(command for command in inline if "\n" not in command)]
 
