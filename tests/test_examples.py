@@ -8,8 +8,9 @@ import sys
 
 import nbformat
 import pytest
-from conftest import ROOT
 from nbclient import NotebookClient
+
+from conftest import ROOT
 
 EXAMPLES = ROOT / "examples"
 SHOWN = {
@@ -44,7 +45,9 @@ def test_a_script_shows_what_it_promises(name: str) -> None:
 def test_the_notebook_runs_and_plays_a_derivation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(path for path in sys.path if path))
     notebook = nbformat.read(EXAMPLES / "derivation.ipynb", as_version=4)
-    client = NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": EXAMPLES}})
+    client = NotebookClient(
+        notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": EXAMPLES}}
+    )
     client.execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     pages = [output["data"]["text/html"] for output in outputs if "text/html" in output.get("data", {})]

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from typer.testing import CliRunner
+
 from report_examples import bakery
 from textsplice import Splicer, schemas
 from textsplice.cli import app
@@ -18,7 +20,6 @@ from textsplice.corpus import read_corpus
 from textsplice.prepare import prepare
 from textsplice.report.document import document
 from textsplice.training import train
-from typer.testing import CliRunner
 
 TINY = [
     "corpus.drop_duplicates=true",
@@ -60,8 +61,20 @@ def files(config: Config, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
     rows = [generation.to_dict() for generation in splicer.generate_many(tables, progress=False)]
     outputs = tmp_path_factory.mktemp("outputs") / "dev.jsonl"
     outputs.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    command = ["evaluate", "--compare", str(outputs), str(outputs), "--references", "bundled", "--split", "dev"]
-    scores = CliRunner().invoke(app, [*command, "--partial", "--metrics", "BLEU", "--samples", "100", "--json"])
+    command = [
+        "evaluate",
+        "--compare",
+        str(outputs),
+        str(outputs),
+        "--references",
+        "bundled",
+        "--split",
+        "dev",
+    ]
+    scores = CliRunner().invoke(
+        app, [*command, "--partial", "--metrics", "BLEU", "--samples", "100", "--json"]
+    )
+    assert scores.exit_code == 0, scores.output
     return {
         "generation": json.loads(json.dumps(rows[0])),
         "derivation": json.loads(json.dumps(document(bakery()).to_dict())),
@@ -122,7 +135,9 @@ BROKEN: list[tuple[str, Callable[[Any], None], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "spoil", "told"), BROKEN, ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    ("name", "spoil", "told"), BROKEN, ids=lambda value: value if isinstance(value, str) else ""
+)
 def test_a_broken_file_is_refused(
     name: str, spoil: Callable[[Any], None], told: str, files: dict[str, Any]
 ) -> None:

@@ -1,7 +1,7 @@
 """The derivation document: one plain value that all four views are drawn from.
 
 It is a generation together with what replaying it shows: every canvas, what each splice put in and took
-out. `docs/views.md` and `schemas/derivation.json` publish its JSON. An oracle's derivation is one like any other.
+out. `docs/views.md` and `schemas/` publish its JSON. An oracle's derivation is one like any other.
 """
 
 from __future__ import annotations
