@@ -12,7 +12,6 @@ from itertools import groupby
 from pathlib import Path
 
 import textsplice
-from textsplice.config import Config
 from textsplice.search.generation import Provenance
 
 CORPUS = Path(__file__).parent / "bicycles.csv"
@@ -30,7 +29,7 @@ def label(generation: textsplice.Generation, place: Provenance) -> str:
 
 
 with tempfile.TemporaryDirectory() as folder:
-    config = Config().with_values([f'corpus.source="{CORPUS}"', f'output.prepared="{folder}/prepared"'])
+    config = textsplice.Config().with_values([f'corpus.source="{CORPUS}"', f'output.prepared="{folder}/prepared"'])
     textsplice.prepare(config)
     splicer = textsplice.Splicer.untrained(config.output.prepared)
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import textsplice
 from textsplice import rules
-from textsplice.config import Config
 from textsplice.errors import VerificationError
 
 CORPUS = Path(__file__).parent / "bicycles.csv"
@@ -19,7 +18,7 @@ BIKE = {"make": "Vesper", "model": "Drift", "type": "road bike", "color": "silve
         "condition": "nearly new", "extra": "a bell", "price": "450 euros"}  # fmt: skip
 
 with tempfile.TemporaryDirectory() as folder:
-    config = Config().with_values([f'corpus.source="{CORPUS}"', f'output.prepared="{folder}/prepared"'])
+    config = textsplice.Config().with_values([f'corpus.source="{CORPUS}"', f'output.prepared="{folder}/prepared"'])
     textsplice.prepare(config)
     splicer = textsplice.Splicer.untrained(config.output.prepared)
 

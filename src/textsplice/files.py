@@ -1,4 +1,4 @@
-"""Writing files so that a reader never sees half of one, whatever happens to the writer."""
+"""Writing files: whole or not at all, and never over a file that this program did not write."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from textsplice.errors import StorageError
+from textsplice.errors import ConfigError, StorageError
+
+MARK_BYTES = 4096  # how far into a file its mark is looked for
 
 
 @contextmanager
@@ -38,6 +40,28 @@ def atomic_write_bytes(path: Path, data: bytes) -> None:
 def atomic_write_text(path: Path, text: str) -> None:
     """Writes a whole UTF-8 file or nothing."""
     atomic_write_bytes(path, text.encode("utf-8"))
+
+
+def write_new(path: Path, data: str | bytes, *, force: bool = False, mark: str | None = None) -> None:
+    """Writes a whole file; one that already exists is replaced only if it is ours or with `force`.
+
+    It is ours if `mark` appears near its beginning: what we write there ourselves.
+    """
+    if not force and path.exists() and not (mark and _has_mark(path, mark)):
+        raise ConfigError(
+            "already exists and was left as it is.",
+            where=str(path),
+            remedy="Name another file, or overwrite it with --force.",
+        )
+    atomic_write_bytes(path, data.encode("utf-8") if isinstance(data, str) else data)
+
+
+def _has_mark(path: Path, mark: str) -> bool:
+    try:
+        with path.open("rb") as file:
+            return mark.encode("utf-8") in file.read(MARK_BYTES)
+    except OSError as error:
+        raise storage_error(error, path) from error
 
 
 def file_hash(path: Path) -> str:

@@ -76,11 +76,12 @@ def run(
 ) -> None:
     """Prints scores of one or several systems."""
     from textsplice.cli.systems import corpus_of
+    from textsplice.corpus.source import is_one_file
+    from textsplice.corpus.splits import ALL
     from textsplice.errors import InputError
     from textsplice.evaluate.outputs import match, read_items, read_outputs
     from textsplice.evaluate.report import evaluate
     from textsplice.evaluate.significance import compare as compare_scores
-    from textsplice.prepare.texts import ALL, is_one_file
 
     paths: list[Path] = list(outputs or [])
     paths += [path for path in compare or () if path not in paths]

@@ -358,8 +358,8 @@ def exclusion(
     from textsplice.evaluate.experiments import exclusion_as_markdown, matched_generations
     from textsplice.evaluate.report import evaluate
     from textsplice.evaluate.tables import markdown
-    from textsplice.prepare import Prepared
     from textsplice.prepare.summary import summarize
+    from textsplice.runs import Prepared
 
     opened = {path: Prepared.open(path) for path in prepared}
     summaries = {

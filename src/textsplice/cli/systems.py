@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from textsplice.config import SearchConfig
-    from textsplice.evaluate.outputs import Item, TableKey
+    from textsplice.corpus import Table
+    from textsplice.evaluate.outputs import Item
     from textsplice.search.generation import Generation
     from textsplice.search.rules import Rule
     from textsplice.splicer import Splicer
@@ -69,9 +70,9 @@ def read_references(references: str, split: str, limit: int | None) -> list[Item
 
 def corpus_of(references: str) -> str:
     """The corpus that references are of: lexicons go by it."""
-    if (Path(references) / "manifest.json").is_file():
-        from textsplice.prepare import Prepared
+    from textsplice.runs import Prepared
 
+    if Prepared.is_prepared(references):
         return Prepared.open(references).config.corpus.source
     return references
 
@@ -79,6 +80,7 @@ def corpus_of(references: str) -> str:
 def named_paths(systems: Sequence[str], *, files: bool = False) -> dict[str, Path]:
     """`NAME=PATH`, or a path whose last part is the name; all of them folders or, if allowed, files."""
     from textsplice.errors import ConfigError
+    from textsplice.runs import Prepared, Run
 
     named: dict[str, Path] = {}
     for system in systems:
@@ -94,7 +96,7 @@ def named_paths(systems: Sequence[str], *, files: bool = False) -> dict[str, Pat
                 where=str(path),
                 remedy="Give the folder of the run that made it.",
             )
-        if path.suffix != ".jsonl" and not any((path / n).is_file() for n in ("run.json", "manifest.json")):
+        if path.suffix != ".jsonl" and not (Run.is_run(path) or Prepared.is_prepared(path)):
             kinds = "a run's folder nor a prepared one"
             raise ConfigError(
                 f"is neither {kinds}." if path.exists() else "there is no such file or folder.",
@@ -163,19 +165,18 @@ def generate_texts(
 ) -> System:
     """Generates what `out/NAME.jsonl` does not hold yet, row by row, so that nothing is ever made twice."""
     from textsplice.corpus import Example
-    from textsplice.evaluate.outputs import table_key
     from textsplice.search.rows import open_rows, write_row
 
     file = wanted.out / f"{name}.jsonl"
     made = splicer.made(search, rules)
     by_table = _taken_up(file, made)
     examples = [Example(item.ids[0], item.table, None) for item in wanted.items if item.table is not None]
-    missing = [example for example in examples if table_key(example.table) not in by_table]
+    missing = [example for example in examples if example.table not in by_table]
     with open_rows(file) as rows:
         for generation in splicer.generate_many(missing, rules=rules, search=search) if missing else ():
             write_row(rows, generation, file)
-            by_table[table_key(generation.table)] = generation
-    return System(name, file, [by_table[table_key(example.table)] for example in examples], made)
+            by_table[generation.table] = generation
+    return System(name, file, [by_table[example.table] for example in examples], made)
 
 
 def with_neighbors(splicer: Splicer, k: int) -> Splicer:
@@ -196,15 +197,14 @@ def with_neighbors(splicer: Splicer, k: int) -> Splicer:
     return changed
 
 
-def _taken_up(file: Path, made: Mapping[str, object]) -> dict[TableKey, Generation]:
+def _taken_up(file: Path, made: Mapping[str, object]) -> dict[Table, Generation]:
     """The rows of an earlier attempt, if it went about it in the same way; half a row is cut off."""
     from textsplice.errors import ConfigError
-    from textsplice.evaluate.outputs import table_key
     from textsplice.search.generation import Generation
     from textsplice.search.rows import already_written, made_otherwise
 
     written = already_written(file)
-    found: dict[TableKey, Generation] = {}
+    found: dict[Table, Generation] = {}
     for where, row in zip(written.places, written.rows, strict=True):
         if difference := made_otherwise(row, made):
             raise ConfigError(
@@ -213,20 +213,19 @@ def _taken_up(file: Path, made: Mapping[str, object]) -> dict[TableKey, Generati
                 remedy="Name another folder with --out, or delete the file.",
             )
         generation = Generation.from_dict(row, where)
-        found[table_key(generation.table)] = generation
+        found[generation.table] = generation
     written.cut(file)
     return found
 
 
 def _from_file(name: str, path: Path, wanted: Wanted) -> System:
     from textsplice.errors import InputError
-    from textsplice.evaluate.outputs import table_key
     from textsplice.search.rows import made_otherwise, read_generations
 
-    by_table: dict[TableKey, tuple[str, Generation]] = {}
+    by_table: dict[Table, tuple[str, Generation]] = {}
     made: dict[str, object] = {}
     for where, generation in read_generations(path):
-        first, before = by_table.setdefault(table_key(generation.table), (where, generation))
+        first, before = by_table.setdefault(generation.table, (where, generation))
         if before.text != generation.text:
             raise InputError(
                 f"another text for the same table stands at {first}.",
@@ -242,9 +241,7 @@ def _from_file(name: str, path: Path, wanted: Wanted) -> System:
                 remedy="A file is one system: give several files.",
             )
     there = [
-        by_table[key][1]
-        for item in wanted.items
-        if item.table is not None and (key := table_key(item.table)) in by_table
+        by_table[item.table][1] for item in wanted.items if item.table is not None and item.table in by_table
     ]
     if len(there) < len(wanted.items):
         fewer = (
@@ -259,6 +256,6 @@ def _from_file(name: str, path: Path, wanted: Wanted) -> System:
 
 
 def _is_lrt(path: Path) -> bool:
-    from textsplice.config import load_config
+    from textsplice.runs import Run
 
-    return (path / "run.json").is_file() and load_config(path / "config.toml").policy.kind == "lrt"
+    return Run.is_run(path) and Run.open(path).config.policy.kind == "lrt"

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from textsplice.corpus.table import Example
 from textsplice.evaluate.outputs import Item, Matched, Output, items_of, match
 from textsplice.evaluate.tables import markdown
-from textsplice.prepare.folder import PreparedSplit
 from textsplice.prepare.summary import SplitSummary
+from textsplice.runs.prepared import PreparedSplit
 from textsplice.search.generation import Generation
 from textsplice.search.sentences import count_sentences
 from textsplice.slots.check import check_slots

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from textsplice.corpus import Example, Table, read_corpus
 from textsplice.corpus.jsonl import parse_line
 from textsplice.corpus.lines import read_lines
 from textsplice.corpus.missing import missing_file
 from textsplice.corpus.record import as_text, table_of
-from textsplice.corpus.table import Example, Table
+from textsplice.corpus.splits import ALL
 from textsplice.errors import ConfigError, InputError
-from textsplice.prepare.texts import ALL, read_split
-
-TableKey = frozenset[tuple[str, tuple[str, ...]]]
+from textsplice.runs.prepared import Prepared
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +91,8 @@ def read_items(source: str, split: str | None, *, text_column: str | None = None
     file of `id` and `text` has no tables: its references go by id.
     """
     path = Path(source)
-    if (path / "manifest.json").is_file():
+    if Prepared.is_prepared(path):
         from textsplice.evaluate.experiments import split_items
-        from textsplice.prepare.folder import Prepared
 
         if text_column is not None:
             raise ConfigError("a prepared folder has read its texts already.", where="--text-column")
@@ -103,7 +101,7 @@ def read_items(source: str, split: str | None, *, text_column: str | None = None
         rows = list(_records(path))
         if rows and "table" not in rows[0][1]:
             return _items_by_id(rows, text_column or "text")
-    examples = list(read_split(source, split, text_column=text_column))
+    examples = list(read_corpus(source, split, text_column=text_column))
     if not examples:
         raise InputError(
             f"no table of this file is in the split {split!r}, to which `prepare` gives a part of them.",
@@ -115,12 +113,16 @@ def read_items(source: str, split: str | None, *, text_column: str | None = None
 
 def items_of(examples: Iterable[Example], *, where: str = "references") -> list[Item]:
     """One item a distinct table, in the order in which tables first appear."""
-    groups: dict[TableKey, list[Example]] = {}
+    groups: dict[Table, list[Example]] = {}
     for example in examples:
         if example.text is not None:
-            groups.setdefault(table_key(example.table), []).append(example)
+            groups.setdefault(example.table, []).append(example)
     if not groups:
-        raise InputError("there is no reference text here.", where=where)
+        raise InputError(
+            "there is no reference text here.",
+            where=where,
+            remedy="Name the column of the text with --text-column, or give the prepared folder.",
+        )
     return [
         Item(tuple(e.id for e in group), group[0].table, tuple(e.text or "" for e in group))
         for group in groups.values()
@@ -132,7 +134,7 @@ def match(outputs: Sequence[Output], items: Sequence[Item], *, partial: bool = F
 
     Outputs that say the same of the same table count once. With `partial`, items without output are left out.
     """
-    by_table = {table_key(item.table): n for n, item in enumerate(items) if item.table is not None}
+    by_table = {item.table: n for n, item in enumerate(items) if item.table is not None}
     by_id = {name: n for n, item in enumerate(items) for name in item.ids}
     chosen: dict[int, Output] = {}
     for output in outputs:
@@ -155,14 +157,9 @@ def match(outputs: Sequence[Output], items: Sequence[Item], *, partial: bool = F
     return Matched([items[n] for n in numbers], [chosen[n] for n in numbers])
 
 
-def table_key(table: Table) -> TableKey:
-    """The table whatever the order of its fields; empty fields say nothing."""
-    return frozenset((name, values) for name, values in table if values)
-
-
-def _number_of(output: Output, by_table: dict[TableKey, int], by_id: dict[str, int]) -> int:
+def _number_of(output: Output, by_table: dict[Table, int], by_id: dict[str, int]) -> int:
     if output.table is not None and by_table:
-        number = by_table.get(table_key(output.table))
+        number = by_table.get(output.table)
         if number is None:
             raise InputError(
                 "no reference has the table of this output.",

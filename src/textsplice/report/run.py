@@ -193,7 +193,7 @@ def _score(row: JSON) -> Score:
 def _faithfulness(outputs: Path, settings: Mapping[str, JSON]) -> Faithfulness:
     """Checks every text against its table with the corpus's lexicon, or with the values as written."""
     texts = [
-        (str(row["id"]), str(row["text"]), Table.of(cast("Mapping[str, str]", row["table"])))
+        (str(row["id"]), str(row["text"]), Table.from_record(cast("Mapping[str, str]", row["table"])))
         for row in read_rows(outputs)
         if row.get("status") != "abstained"
     ]
