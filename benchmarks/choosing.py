@@ -24,8 +24,8 @@ import torch
 from textsplice.cli.generate import distinct_tables
 from textsplice.config import SearchConfig
 from textsplice.corpus import Table, read_corpus
-from textsplice.evaluate.metrics import score
 from textsplice.evaluate.outputs import items_of
+from textsplice.evaluate.score import score
 from textsplice.files import atomic_write_text
 from textsplice.progress import bar
 from textsplice.search.choose import Choice, choose, slot_slips, worded_slips

@@ -60,7 +60,7 @@ def generation(
 
 
 def bakery(example_id: str = "d1") -> Generation:
-    """Five splices from two neighbours, the table and the vocabulary: what the docs and tests look at.
+    """Five splices from two neighbors, the table and the vocabulary: what the docs and tests look at.
 
     Heron Mill is a quiet bakery near the old canal lock , and it is known for its rye bread .
     """
@@ -73,7 +73,7 @@ def bakery(example_id: str = "d1") -> Generation:
         TABLE,
         offered,
         [
-            Splice(0, 0, 1, 0, 21),  # the whole of the first neighbour, begin and end included
+            Splice(0, 0, 1, 0, 21),  # the whole of the first neighbor, begin and end included
             Splice(1, 3, 0, 1, 3),  # Heron Mill
             Splice(6, 7, 0, 4, 5),  # bakery
             Splice(8, 10, 0, 9, 13),  # the old canal lock, for "the ▁▁"
@@ -87,7 +87,7 @@ def bakery(example_id: str = "d1") -> Generation:
 
 
 def chain(splices: int, neighbors: int, *, example_id: str = "chain") -> Generation:
-    """`splices` splices that use `neighbors` neighbours in turn; long enough to wrap."""
+    """`splices` splices that use `neighbors` neighbors in turn; long enough to wrap."""
     opening = "On a clear morning the path climbs gently from the harbour wall towards the beacon"
     texts = [
         f"{opening} number {n}, past fields, orchards and a low stone barn where walkers rest."

@@ -13,13 +13,17 @@ import pytest
 from typer.testing import CliRunner
 
 from textsplice.cli.experiment import app
-from textsplice.cli.record import commit_of
-from textsplice.cli.systems import Wanted, generate_texts, read_references
+from textsplice.cli.systems import with_neighbors
 from textsplice.config import Config
 from textsplice.corpus import Example, Table, read_corpus
 from textsplice.errors import ConfigError, CorpusError, InputError, MissingExtraError
-from textsplice.evaluate.experiments import control, interpretability, outcomes
-from textsplice.evaluate.leakage import Shaped, find_leak, leaks
+from textsplice.evaluate.experiments import automatic, neighbor_curve
+from textsplice.evaluate.experiments.automatic import outcomes
+from textsplice.evaluate.experiments.control import control
+from textsplice.evaluate.experiments.interpretability import interpretability
+from textsplice.evaluate.experiments.leakage import Shaped, find_leak, leaks
+from textsplice.evaluate.experiments.record import commit_of
+from textsplice.evaluate.experiments.systems import Request, generate_texts, read_tables
 from textsplice.oracle.sources import OfferedNeighbor, Sources
 from textsplice.oracle.splice import Splice
 from textsplice.prepare import prepare
@@ -136,7 +140,7 @@ def test_control_counts_sentences_with_and_without_rules(prepared: Path, tmp_pat
     rows = read(tmp_path / "control.json")["rows"]
     assert [row["rules"] for row in rows] == [
         "no rule",
-        "only such neighbours",
+        "only such neighbors",
         "and no sentence replaced",
         "and never fewer",
     ]
@@ -241,7 +245,7 @@ def test_runs_of_every_kind_are_scored_each_split_in_its_folder(
 
 def test_what_became_of_outputs_is_counted_if_anything_did(prepared: Path, tmp_path: Path) -> None:
     splicer = Splicer.untrained(prepared)
-    items = read_references(str(prepared), "dev", 3)
+    items = read_tables(str(prepared), "dev", 3)
     examples = [Example(item.ids[0], item.table, None) for item in items if item.table is not None]
     good, other = list(splicer.generate_many(examples[:2], progress=False))
     [never] = splicer.generate_many(examples[2:], rules=[MinSentences(50)], progress=False)
@@ -272,9 +276,9 @@ def test_set_changes_the_search_and_only_the_search(
     )
     assert "beam 1, max_splices 3" in (tmp_path / "automatic.md").read_text(encoding="utf-8")
     rows = (tmp_path / "full.jsonl").read_bytes()
-    with pytest.raises(ConfigError, match=r"^--set: 'neighbors.k=1' is no setting of the search"):
+    with pytest.raises(ConfigError, match=r"^--set: 'neighbors.k=1' is not a setting of the search"):
         run("automatic", runs["full"], *common, "--set", "neighbors.k=1")
-    with pytest.raises(ConfigError, match=r"^--set: files of generations can't be searched anew\.$"):
+    with pytest.raises(ConfigError, match=r"^--set: files of generations can't be searched again\.$"):
         run("automatic", tmp_path / "full.jsonl", *common, "--set", "search.beam=1")
     with pytest.raises(ConfigError, match=r"full\.jsonl:1: was made otherwise: search\.beam was 1, not 2"):
         run("automatic", runs["full"], *common, "--set", "search.choose=likelihood")
@@ -295,14 +299,14 @@ class Interrupted(Rule):
 
 
 def test_rows_are_written_as_they_come(prepared: Path, tmp_path: Path) -> None:
-    items = read_references(str(prepared), "dev", 3)
+    items = read_tables(str(prepared), "dev", 3)
     assert items[2].table is not None
     splicer = Splicer.untrained(prepared)
     with pytest.raises(KeyboardInterrupt):
         generate_texts(
             "swap",
             splicer,
-            Wanted(items, tmp_path),
+            Request(items, tmp_path),
             splicer.config.search,
             rules=[Interrupted(items[2].table)],
         )
@@ -384,14 +388,15 @@ def test_the_neighbor_curve_searches_as_the_paper_does_unless_told_otherwise(
         assert max(len(json.loads(row)["sources"]["neighbors"]) for row in rows) == k
     text = (tmp_path / "paper" / "neighbor-curve.md").read_text(encoding="utf-8")
     assert (
-        "Searched as in the paper (beam 5, likelihood, one start neighbour), whatever the runs say." in text
+        "Searched as in the paper (beam 5, likelihood, one start neighbor), whatever the runs' settings."
+        in text
     )
     changed = ("--set", "search.start_neighbors=2")
     run("neighbor-curve", runs["full"], "--references", prepared, *options, tmp_path / "own", *changed)
     data = read(tmp_path / "own" / "neighbor-curve.json")
     assert [made["search"]["start_neighbors"] for made in data["about"]["runs"]] == [2, 2]
     text = (tmp_path / "own" / "neighbor-curve.md").read_text(encoding="utf-8")
-    assert "whatever the runs say, but for search.start_neighbors=2." in text
+    assert "whatever the runs' settings, except for search.start_neighbors=2." in text
 
 
 def test_control_of_runs_keeps_texts_under_their_rules(
@@ -478,12 +483,23 @@ def test_begin_and_end_are_no_splices_of_a_text_from_left_to_right(tmp_path: Pat
     habits = read_run(tmp_path / "lrt.jsonl").habits
     assert habits is not None
     assert (habits.splices, habits.neighbors) == (3.0, 1.0)
-    # FULL may well splice an end: there it is a step that a reader reads.
-    full = replace(made, policy="full")
-    assert (interpretability("full", [full]).splices, interpretability("full", [full]).neighbors) == (
-        5.0,
-        2.0,
+    # The same text with two splices in another order: each of them is a step that a reader reads.
+    first, second, third, fourth, end = made.splices
+    early_end = end._replace(start=1, stop=1)
+    inserted = make_generation(
+        id="a",
+        table=made.table,
+        sources=made.sources,
+        splices=[first, early_end, second, third, fourth],
+        score=-1.0,
+        status="ok",
+        policy="lrt",
+        run="r",
+        tokenizer="words",
     )
+    assert inserted.text == made.text
+    found = interpretability("any", [inserted])
+    assert (found.splices, found.neighbors) == (5.0, 2.0)
 
 
 def test_scores_of_exclusion_carry_their_signatures(prepared: Path, tmp_path: Path) -> None:
@@ -511,11 +527,8 @@ def test_what_a_metric_lacks_is_said_before_texts_are_made(
 ) -> None:
     monkeypatch.setenv("PATH", "")
     common = (f"swap={prepared}", "--references", prepared, "--out", tmp_path / "out")
-    for command, option, other in (
-        ("automatic", "--metrics", "--metrics BLEU,NIST"),
-        ("neighbor-curve", "--metric", "--metric BLEU"),
-    ):
-        with pytest.raises(MissingExtraError, match=rf"^ROUGE_L needs .* `{other}`\.$"):
+    for command, option in (("automatic", "--metrics"), ("neighbor-curve", "--metric")):
+        with pytest.raises(MissingExtraError, match=r"^ROUGE_L needs .* choose other metrics"):
             run(command, *common, option, "ROUGE_L")
     with pytest.raises(CorpusError, match=r"nowhere\.toml"):
         run("automatic", *common, "--metrics", "BLEU", "--lexicon", "nowhere.toml")
@@ -547,7 +560,7 @@ def test_the_commit_is_that_of_the_code_and_not_of_a_folder_around_it(tmp_path: 
 
 
 def test_two_texts_of_one_table_are_refused(prepared: Path, tmp_path: Path) -> None:
-    [item] = read_references(str(prepared), "dev", 1)
+    [item] = read_tables(str(prepared), "dev", 1)
     assert item.table is not None
     made = Splicer.untrained(prepared).generate(Example("x", item.table, None))
     path = tmp_path / "two.jsonl"
@@ -556,7 +569,7 @@ def test_two_texts_of_one_table_are_refused(prepared: Path, tmp_path: Path) -> N
     run("automatic", path, *options)
     write(path, [made, replace(made, id="y", text="Another.")])
     with pytest.raises(
-        InputError, match=r"two\.jsonl:2: another text for the same table stands at .*two\.jsonl:1\."
+        InputError, match=r"two\.jsonl:2: there is another text for the same table at .*two\.jsonl:1\."
     ):
         run("automatic", path, *options)
     write(path, [made, replace(made, id="y", run="other")])
@@ -568,7 +581,7 @@ def test_two_texts_of_one_table_are_refused(prepared: Path, tmp_path: Path) -> N
 
 def test_remedies_name_options_that_exist(runs: dict[str, Path], prepared: Path, tmp_path: Path) -> None:
     few = tmp_path / "few.jsonl"
-    [item] = read_references(str(prepared), "test", 1)
+    [item] = read_tables(str(prepared), "test", 1)
     assert item.table is not None
     write(few, [Splicer.untrained(prepared).generate(Example("x", item.table, None))])
     with pytest.raises(InputError, match=r"few\.jsonl: has texts for 0 of 2 tables\. Generate the others\.$"):
@@ -580,14 +593,99 @@ def test_remedies_name_options_that_exist(runs: dict[str, Path], prepared: Path,
     ):
         run("automatic", f"swap={prepared}", "--references", by_id, "--out", tmp_path)
     for given in (few, runs["full"], prepared):
-        with pytest.raises(
-            ConfigError, match=r"^--no-marg: none of the systems is the folder of an LRT run\.$"
-        ):
+        with pytest.raises(ConfigError, match=r"^--no-marg: none of the systems is an LRT run\.$"):
             run("automatic", given, "--references", prepared, "--no-marg", "--out", tmp_path)
-    with pytest.raises(ConfigError, match=r"few\.jsonl: is a file, and new texts are needed\."):
+    with pytest.raises(ConfigError, match=r"few\.jsonl: is a file, but new texts are needed\."):
         run("control", few, "--references", prepared, "--out", tmp_path)
-    with pytest.raises(ConfigError, match=r"nowhere: there is no such file or folder\."):
+    with pytest.raises(ConfigError, match=r"nowhere: does not exist\."):
         run(
             "automatic", f"swap={prepared}", tmp_path / "nowhere", "--references", prepared, "--out", tmp_path
         )
     assert not (tmp_path / "swap.jsonl").exists()
+
+
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "automatic": ("--metrics", "BLEU", "--limit", "2"),
+    "interpretability": ("--limit", "2"),
+    "neighbor-curve": ("--ks", "1", "--metric", "BLEU", "--limit", "2"),
+    "control": ("--limit", "2"),
+    "samples": ("--count", "2"),
+    "exclusion": (),
+    "leakage": (),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_experiment_overwrites_a_file_that_it_did_not_write(
+    prepared: Path, tmp_path: Path, command: str
+) -> None:
+    pytest.importorskip("matplotlib")
+    references = () if command in ("exclusion", "leakage") else ("--references", prepared)
+    arguments = (command, prepared, *references, *COMMANDS[command], "--out", tmp_path)
+    mine = tmp_path / f"{command}.md"
+    mine.write_text("my notes", encoding="utf-8")
+    with pytest.raises(ConfigError) as raised:
+        run(*arguments)
+    assert raised.value.sentence() == (
+        f"{mine}: already exists and was not written by this command."
+        " Move it away, or name another folder with --out."
+    )
+    # Nothing else was written either, and no text was generated.
+    assert [path.name for path in tmp_path.iterdir()] == [mine.name]
+    mine.unlink()
+    run(*arguments)
+    results = {path.name for path in tmp_path.iterdir()}
+    run(*arguments)
+    assert {path.name for path in tmp_path.iterdir()} == results
+    for path in tmp_path.iterdir():
+        if path.suffix in (".md", ".svg", ".txt"):
+            path.write_text("changed by hand", encoding="utf-8")
+            with pytest.raises(ConfigError, match=rf"{path.name}: was changed after this command wrote it\."):
+                run(*arguments)
+            assert path.read_text(encoding="utf-8") == "changed by hand"
+            path.unlink()
+            run(*arguments)
+
+
+def test_rows_are_not_added_to_a_file_that_is_not_ours(prepared: Path, tmp_path: Path) -> None:
+    file = tmp_path / "swap.jsonl"
+    common = ("automatic", f"swap={prepared}", "--references", prepared, "--metrics", "BLEU", "--limit", "1")
+    for content, message in (
+        ("no line break at the end", r"swap\.jsonl: already exists and is not a file of generations\."),
+        ('{"text": "mine"}\n', r"swap\.jsonl:1: was made otherwise: it does not say its run\."),
+        ("mine\n", r"swap\.jsonl:1: is not JSON"),
+    ):
+        file.write_text(content, encoding="utf-8")
+        with pytest.raises((ConfigError, InputError), match=message):
+            run(*common, "--out", tmp_path)
+        assert file.read_text(encoding="utf-8") == content
+
+
+def test_an_experiment_is_a_function_of_splicers(prepared: Path, tmp_path: Path) -> None:
+    splicer = Splicer.untrained(prepared)
+    found = automatic.run(
+        {"swap": splicer, "again": lambda: splicer},
+        str(prepared),
+        out=tmp_path / "scores",
+        metrics=["bleu"],
+        limit=3,
+    )
+    one, two = found.data["systems"]
+    assert one["scores"] == two["scores"]
+    assert found.markdown == (tmp_path / "scores" / "automatic.md").read_text(encoding="utf-8")
+    rows = tmp_path / "scores" / "swap.jsonl"
+    again = automatic.run(
+        {"swap": rows}, str(prepared), out=tmp_path / "again", metrics=["BLEU"], lexicon="none", limit=3
+    )
+    assert again.data["systems"][0]["scores"] == one["scores"]
+    assert again.data["systems"][0]["slots"] is None
+    curve = neighbor_curve.run(
+        {"swap": lambda k: with_neighbors(splicer, k)},
+        str(prepared),
+        out=tmp_path / "curve",
+        numbers=[1, 2],
+        metric="BLEU",
+        limit=2,
+        figure=False,
+    )
+    assert [point["neighbors"] for point in curve.data["lines"]["swap"]] == [1, 2]

@@ -12,13 +12,14 @@ import pytest
 
 from textsplice.corpus import read_corpus
 from textsplice.errors import ConfigError, InputError, MissingExtraError
-from textsplice.evaluate.metrics import measure, missing_for, rouge_4, score
+from textsplice.evaluate.metrics.metric import mean_of_sums, means, metric_named
 from textsplice.evaluate.outputs import items_of
-from textsplice.evaluate.score import Measurement, Metric, Score, mean_of_sums, means, metric_named
+from textsplice.evaluate.score import Measurement, Score, measure, score
 from textsplice.evaluate.significance import compare
+from textsplice.extensions import METRICS
 
 # What the challenge's own Perl and Java programs print for texts made from the E2E dev set.
-GOLDEN: dict[str, dict[Metric, float]] = {
+GOLDEN: dict[str, dict[str, float]] = {
     "whole": {"BLEU": 0.5995, "NIST": 8.5789, "METEOR": 0.4498, "ROUGE_L": 0.6528, "CIDEr": 1.8543},
     "cut": {"BLEU": 0.5060, "NIST": 6.3191, "METEOR": 0.3479, "ROUGE_L": 0.5746, "CIDEr": 1.1751},
 }
@@ -46,7 +47,7 @@ def test_bleu_and_nist_equal_the_scripts(e2e_folder: Path, case: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("case", ["whole", "cut"])
 def test_meteor_rouge_l_and_cider_equal_the_scripts(e2e_folder: Path, case: str) -> None:
-    if (missing := missing_for("METEOR")) is not None:
+    if (missing := metric_named("METEOR").obstacle()) is not None:
         pytest.skip(missing.sentence())
     outputs, references = first_references(e2e_folder, cut=case == "cut")
     for each in score(outputs, references, ["METEOR", "ROUGE_L", "CIDEr"]):
@@ -54,7 +55,7 @@ def test_meteor_rouge_l_and_cider_equal_the_scripts(e2e_folder: Path, case: str)
 
 
 def test_rouge_l_and_cider_of_a_few_texts_with_an_empty_one_at_the_end() -> None:
-    if (missing := missing_for("METEOR")) is not None:
+    if (missing := metric_named("METEOR").obstacle()) is not None:
         pytest.skip(missing.sentence())
     outputs = ["The Vaults is a pub.", "Cotto is a cheap\ncoffee shop.", ""]
     references = [["The Vaults is a pub."], ["Cotto is a coffee shop.", "A cheap café."], ["Zizzi is a pub."]]
@@ -65,7 +66,7 @@ def test_rouge_l_and_cider_of_a_few_texts_with_an_empty_one_at_the_end() -> None
 
 @pytest.mark.slow
 def test_empty_outputs_score_nothing_and_leave_the_others_as_they_are() -> None:
-    if (missing := missing_for("METEOR")) is not None:
+    if (missing := metric_named("METEOR").obstacle()) is not None:
         pytest.skip(missing.sentence())
     references = [["Zizzi rocks."], ["The Vaults is a pub."], ["Cotto is a cheap coffee shop."], ["A café."]]
     outputs = ["", "The Vaults is a pub.", "Cotto is a cheap coffee shop.", ""]
@@ -91,18 +92,18 @@ def fake_java(folder: Path, script: str) -> Path:
 @pytest.mark.parametrize(
     ("script", "message"),
     [
-        # The tokeniser, which is asked first, does not work either.
+        # The tokenizer, which runs first, does not work either.
         (
             "exit 1",
-            "Java ended before the tokeniser was done: what it said stands above. Does `java -version`",
+            "Java ended before the tokenizer was done: see its output above. Check that `java -version`",
         ),
-        # The tokeniser works (it gives back the file it was named), and METEOR does not.
+        # The tokenizer works (it prints the file it is given), and METEOR does not.
         (
             f'for last; do :; done; [ "$1" = -cp ] && exec cat "$last"; echo "{MISSING_MEMORY}" >&2; exit 1',
-            f"Java ended before METEOR was done: {MISSING_MEMORY}. Does `java -version` work, and are",
+            f"Java ended before METEOR was done: {MISSING_MEMORY}. Check that `java -version` works and that",
         ),
     ],
-    ids=["tokeniser", "METEOR"],
+    ids=["tokenizer", "METEOR"],
 )
 def test_when_java_dies_the_command_says_so_and_ends(script: str, message: str, tmp_path: Path) -> None:
     pytest.importorskip("pycocoevalcap", reason="METEOR's programs come with pycocoevalcap")
@@ -164,7 +165,8 @@ def test_nist_by_hand() -> None:
 
 def test_rouge_4_takes_the_best_reference() -> None:
     pytest.importorskip("rouge_score")
-    assert rouge_4(["a b c d e"], [["x y z w", "a b c d q"]]) == pytest.approx([0.5])
+    [found] = score(["a b c d e"], [["x y z w", "a b c d q"]], ["ROUGE_4"])
+    assert found.value == pytest.approx(0.5)
 
 
 def test_a_signature_says_how_the_number_was_made() -> None:
@@ -187,7 +189,7 @@ def test_without_java_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyP
         score(["a"], [["a"]], ["METEOR"])
     assert raised.value.sentence() == (
         "METEOR needs Java, and there is no `java` on the PATH. Install a Java runtime (Debian and Ubuntu:"
-        " `apt install default-jre-headless`), or ask for other metrics: `--metrics BLEU,NIST`."
+        " `apt install default-jre-headless`), or choose other metrics, such as BLEU and NIST."
     )
 
 
@@ -199,9 +201,25 @@ def test_bleu_needs_neither_java_nor_the_extra(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_an_unknown_metric_names_the_nearest() -> None:
-    assert metric_named("rouge-l") == "ROUGE_L"
+    assert metric_named("rouge-l").name == "ROUGE_L"
     with pytest.raises(ConfigError, match=r"there is no metric 'BLEUE'. Did you mean 'BLEU'\?"):
         metric_named("BLEUE")
+
+
+def test_each_metric_is_listed_by_its_own_name_and_only_shares_are_percentages() -> None:
+    assert [metric_named(name).name for name in METRICS] == list(METRICS)
+    assert [name for name in METRICS if not metric_named(name).is_share] == ["NIST", "CIDEr"]
+
+
+def test_an_extra_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("textsplice.evaluate.metrics.metric.find_spec", lambda _: None)
+    for name, package in (("ROUGE_4", "rouge-score"), ("CIDEr", "pycocoevalcap")):
+        with pytest.raises(MissingExtraError) as raised:
+            score(["a"], [["a"]], [name])
+        assert raised.value.sentence() == (
+            f"{name} needs {package}, which is not installed. Install it with `pip install"
+            " 'textsplice[eval]'`, or choose other metrics, such as BLEU and NIST."
+        )
 
 
 def test_a_system_does_not_differ_from_itself_and_differs_from_a_worse_one() -> None:
@@ -234,5 +252,5 @@ def test_what_is_compared_is_what_is_resampled() -> None:
 def test_scores_of_different_data_are_not_compared() -> None:
     [one] = measure(["a"], [["a"]], ["BLEU"])
     [other] = measure(["a"], [["b"]], ["BLEU"])
-    with pytest.raises(InputError, match=r"^two different things can't be compared: BLEU\|"):
+    with pytest.raises(InputError, match=r"^scores with different signatures can't be compared: BLEU\|"):
         compare(one, other)

@@ -82,8 +82,8 @@ def test_an_output_for_each_reference_of_a_table_counts_once(tmp_path: Path) -> 
     [
         (
             [{"id": "dev:1", "text": "x"}],
-            "there are outputs for 1 of 2 tables; the first without one has the id 'dev:2'."
-            " Score only those with --partial.",
+            "there are outputs for 1 of 2 tables; the first table without one has the id 'dev:2'."
+            " Score only tables with an output: --partial.",
         ),
         (
             [{"id": "dev:9", "text": "x"}],
@@ -95,16 +95,16 @@ def test_an_output_for_each_reference_of_a_table_counts_once(tmp_path: Path) -> 
         ),
         (
             [{"id": "dev:1", "text": "x"}, {"id": "dev:1", "text": "y"}],
-            "{path}:2: the id 'dev:1' stands twice, first at {path}:1.",
+            "{path}:2: the id 'dev:1' appears twice, first at {path}:1.",
         ),
         (
             [{"id": "dev:1", "text": "x"}, {"id": "dev:3", "text": "y"}],
-            "{path}:2: another text for the same table stands at {path}:1."
+            "{path}:2: there is another text for the same table at {path}:1."
             " Each table is scored once: keep one output.",
         ),
-        ([{"id": "dev:1"}], "{path}:1: there is no 'text' in this row."),
+        ([{"id": "dev:1"}], "{path}:1: this row has no 'text'."),
         ([{"text": "x"}], "{path}:1: a row needs 'table' or 'id' to be matched with its references."),
-        ([], "{path}: there is no output in this file."),
+        ([], "{path}: this file has no outputs."),
     ],
 )
 def test_bad_outputs_are_sentences(tmp_path: Path, rows: list[dict[str, object]], message: str) -> None:
@@ -233,7 +233,7 @@ def test_all_rows_of_one_file_are_scored_only_if_asked_for(
     found, told = invoke(command, some, *asked[1:])
     assert found["systems"][0]["items"] == len(dev)
     assert told == (
-        f"{one_file} is one file: scored are its dev tables, as `prepare` cuts it."
+        f"{one_file} is a single file: only the tables that `prepare` puts into dev are scored."
         " --split all scores every row.\n"
     )
 
@@ -264,7 +264,7 @@ def test_a_split_that_one_file_does_not_have_is_a_sentence(one_file: Path, tmp_p
 
 
 def test_a_prepared_folder_has_no_other_text_column(prepared: Path) -> None:
-    with pytest.raises(ConfigError, match=r"^--text-column: a prepared folder has read its texts already\.$"):
+    with pytest.raises(ConfigError, match=r"^--text-column: a prepared folder already has its texts\.$"):
         read_items(str(prepared), "dev", text_column="said")
 
 

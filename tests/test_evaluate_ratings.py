@@ -16,8 +16,9 @@ from textsplice.corpus.table import Table
 from textsplice.errors import ConfigError, InputError
 from textsplice.evaluate.outputs import Output
 from textsplice.evaluate.ratings.analysis import analyses_as_data, analyses_as_markdown, analyze, tukey
+from textsplice.evaluate.ratings.items import CRITERIA, make_items
 from textsplice.evaluate.ratings.reading import Rating, Ratings, read_ratings
-from textsplice.evaluate.ratings.sheets import CRITERIA, make_items, write_sheets
+from textsplice.evaluate.ratings.sheets import write_sheets
 
 pytest.importorskip("statsmodels")
 
@@ -151,9 +152,9 @@ def test_a_file_without_a_row_is_left_out_and_named(tmp_path: Path, content: str
     assert ratings.raters == (0, 2)
     assert ratings.empty == (str(files[1]),)
     analyses = analyze(ratings)
-    assert f"{files[1]} is left out: it has no row." in analyses_as_markdown(ratings, analyses)
+    assert f"{files[1]} is left out: it has no rows." in analyses_as_markdown(ratings, analyses)
     assert analyses_as_data(ratings, analyses)["empty"] == [str(files[1])]
-    with pytest.raises(InputError, match=r"^no rater finished: there is nothing to count\.$"):
+    with pytest.raises(InputError, match=r"^no rater finished, so there is nothing to analyze\.$"):
         read_ratings(tmp_path / "key.json", [files[1]])
 
 
@@ -178,7 +179,7 @@ def test_sheets_are_made_and_read_by_the_command_with_the_same_figures_every_tim
     told = run("make", *systems, "--out", sheets, "--examples", "10", "--raters", "3").splitlines()
     assert told[:2] == [str(sheets / "rater-01.html"), str(sheets / "rater-01.csv")]
     assert told[-1] == "Send each rater one file; keep key.json to yourself."
-    assert len(list(sheets.iterdir())) == 7
+    assert len(list(sheets.iterdir())) == 8
     filled = fill(sheets, effect=1.0)
     page = run("read", sheets, *filled)
     assert page.startswith("# Ratings by 3 raters\n")
@@ -193,11 +194,58 @@ def test_sheets_are_made_and_read_by_the_command_with_the_same_figures_every_tim
     for name in ("ratings.png", "ratings.svg", "ratings.json", "ratings.md"):
         assert (sheets / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
     run("read", sheets, *filled, "--out", tmp_path / "bare", "--no-figure")
-    assert sorted(path.name for path in (tmp_path / "bare").iterdir()) == ["ratings.json", "ratings.md"]
+    assert sorted(path.name for path in (tmp_path / "bare").iterdir()) == [
+        "ratings.json",
+        "ratings.md",
+        "textsplice.json",
+    ]
+
+
+def test_a_filled_sheet_is_never_overwritten(tmp_path: Path) -> None:
+    sheets = tmp_path / "sheets"
+    arguments = ("make", *(written_outputs(tmp_path, name) for name in SYSTEMS), "--out", sheets)
+    run(*arguments, "--examples", "4", "--raters", "2")
+    made = {path.name: path.read_bytes() for path in sheets.iterdir()}
+    run(*arguments, "--examples", "4", "--raters", "2")
+    assert {path.name: path.read_bytes() for path in sheets.iterdir()} == made
+    sheet = sheets / "rater-02.csv"
+    filled = sheet.read_text(encoding="utf-8").replace(",,,\n", ",5,4,3\n")
+    sheet.write_text(filled, encoding="utf-8")
+    with pytest.raises(ConfigError) as raised:
+        run(*arguments, "--examples", "4", "--raters", "2")
+    assert raised.value.sentence() == (
+        f"{sheet}: was changed after this command wrote it. Move it away, or name another folder with --out."
+    )
+    assert sheet.read_text(encoding="utf-8") == filled
+
+
+def test_the_key_of_other_sheets_is_never_overwritten(tmp_path: Path) -> None:
+    sheets = tmp_path / "sheets"
+    arguments = ("make", *(written_outputs(tmp_path, name) for name in SYSTEMS), "--out", sheets)
+    run(*arguments, "--examples", "4", "--raters", "2")
+    made = {path.name: path.read_bytes() for path in sheets.iterdir()}
+    with pytest.raises(ConfigError) as raised:
+        run(*arguments, "--examples", "4", "--raters", "2", "--seed", "2")
+    assert raised.value.sentence() == (
+        f"{sheets / 'key.json'}: is the key of other sheets, which raters may have."
+        " Name another folder with --out."
+    )
+    assert {path.name: path.read_bytes() for path in sheets.iterdir()} == made
+
+
+def test_reading_ratings_does_not_overwrite_other_files(tmp_path: Path) -> None:
+    filled = fill(sheets_in(tmp_path), effect=1.0)
+    (tmp_path / "ratings.md").write_text("my notes", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"ratings\.md: already exists and was not written by this command"):
+        run("read", tmp_path, *filled, "--no-figure")
+    assert (tmp_path / "ratings.md").read_text(encoding="utf-8") == "my notes"
+    assert not (tmp_path / "ratings.json").exists()
 
 
 def test_one_system_alone_can_not_be_rated(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"^OUTPUTS: ratings compare two systems or more, of different"):
+    with pytest.raises(
+        ConfigError, match=r"^OUTPUTS: ratings compare at least two systems with different names"
+    ):
         run("make", written_outputs(tmp_path, "baseline"), "--out", tmp_path / "sheets")
 
 
@@ -240,5 +288,5 @@ def test_more_examples_than_there_are_is_refused() -> None:
     with pytest.raises(InputError) as raised:
         make_items(systems, examples=13, raters=1, seed=1)
     assert raised.value.sentence() == (
-        "only 12 tables have an output of every system, 13 are wanted. Ask for fewer with --examples."
+        "only 12 tables have an output of every system; 13 are needed. Ask for fewer with --examples."
     )

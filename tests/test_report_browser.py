@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, Error, Page, sync_playwright
 from report_examples import bakery, chain, generation, neighbor, write_run
 from textsplice.oracle.splice import Splice, replay
 from textsplice.report.document import document
-from textsplice.report.notebook import generation_html
+from textsplice.report.notebook import notebook
 from textsplice.report.overview import write_report
 from textsplice.report.page import player
 from textsplice.text.tokens import BEGIN, END
@@ -161,7 +161,7 @@ def test_play_goes_from_the_empty_canvas_to_the_text(watched: Watched, one: Path
 def test_pointing_at_a_word_or_focusing_it_shows_its_source_in_context(watched: Watched, one: Path) -> None:
     page = watched.open(one)
     page.hover(".stage .canvas .word >> text=friendly")
-    assert page.inner_text(".about").startswith("Step 6, from neighbour 2 (walk-204): ")
+    assert page.inner_text(".about").startswith("Step 6, from neighbor 2 (walk-204): ")
     assert page.inner_text(".about mark") == "friendly"
     assert page.inner_text(".source .lit") == "friendly"
     page.mouse.move(0, 0)
@@ -388,7 +388,7 @@ def test_a_report_of_two_hundred_derivations_opens_in_under_two_seconds(
 
 def test_a_notebooks_frame_plays_too(browser: Browser) -> None:
     page = browser.new_page()
-    page.set_content(f"<!doctype html><body>{generation_html(bakery().to_dict())}")
+    page.set_content(f"<!doctype html><body>{notebook(bakery().to_dict())}")
     frame = page.frame_locator("iframe")
     frame.locator("button[aria-label='Previous step']").click()
     assert frame.locator(".said b").inner_text() == "Step 7 of 7"

@@ -137,7 +137,7 @@ def test_a_generation_that_was_changed_is_refused(change: Callable[[Any], None],
     change(value)
     with pytest.raises(InputError) as error:
         read_document(value, "row 1")
-    assert str(error.value).startswith("row 1: this derivation is not as it was made: ")
+    assert str(error.value).startswith("row 1: this derivation was changed after it was made: ")
     assert told in str(error.value)
 
 

@@ -19,7 +19,7 @@ from textsplice.errors import InputError
 from textsplice.oracle.splice import Splice
 from textsplice.report.curve import Point, learning_curve
 from textsplice.report.document import document
-from textsplice.report.notebook import generation_html, show
+from textsplice.report.notebook import notebook, show
 from textsplice.report.overview import report_html, write_report
 from textsplice.report.page import player
 from textsplice.report.plain import plain
@@ -115,7 +115,7 @@ def test_the_page_names_no_other_place() -> None:
 def test_a_report_of_two_hundred_derivations_is_under_three_megabytes(tmp_path: Path) -> None:
     rows = [bakery(f"walk {n}") for n in range(200)]
     for n, row in enumerate(rows):
-        # Twenty neighbours each, as a run offers, and no two the same; the vocabulary's word moves up.
+        # Twenty neighbors each, as a run offers, and no two the same; the vocabulary's word moves up.
         extra = [neighbor(f"walk-{n}-{m}", BEST * 2, MASKED[BEST]) for m in range(17)]
         splices = [*row.splices[:-1], Splice(6, 6, 1 + 20 + 7, 0, 1)]
         rows[n] = generation(
@@ -156,7 +156,7 @@ def test_twenty_derivations_are_spread_over_the_file_and_the_worst_follow(tmp_pa
     assert ids[:20] == [f"d{n:02}" for n in range(0, 99, 5)]
     assert ids[20:] == ["worst", *(f"d{n:02}" for n in (1, 2, 3, 4, 6, 7, 8))]
     assert shown[20]["note"].startswith("name (Heron Mill) is missing; kind (bakery) is missing")
-    assert "20 of 100, evenly spaced through the file so that nobody picked them, and 8 more with" in page
+    assert "20 of 100, evenly spaced through the file, so nobody picked them, and 8 more with" in page
 
 
 def test_scores_of_another_shape_are_refused(tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_a_file_of_generations_is_reported_beside_itself(tmp_path: Path) -> None
 def test_a_run_without_generations_still_has_a_report(tmp_path: Path) -> None:
     run = write_run(tmp_path / "walks", [bakery()], scored=False)
     (run / "dev.jsonl").unlink()
-    assert "None yet: `textsplice generate` makes some" in report_html(run)
+    assert "None yet: make some with `textsplice generate`" in report_html(run)
 
 
 def test_a_journal_with_an_unfinished_last_line_is_read(tmp_path: Path) -> None:
@@ -191,12 +191,12 @@ def test_a_journal_with_an_unfinished_last_line_is_read(tmp_path: Path) -> None:
 def test_bad_input_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no such run or file"):
         write_report(tmp_path / "nowhere")
-    with pytest.raises(InputError, match="this folder is not a run and holds no generations"):
+    with pytest.raises(InputError, match="this folder is not a run and has no generations"):
         write_report(tmp_path)
     run = write_run(tmp_path / "walks", [bakery()])
     rows = (run / "dev.jsonl").read_text(encoding="utf-8")
     (run / "dev.jsonl").write_text(rows.replace("quiet", "lively", 1), encoding="utf-8")
-    with pytest.raises(InputError, match=r"dev.jsonl, line 1: this derivation is not as it was made"):
+    with pytest.raises(InputError, match=r"dev.jsonl, line 1: this derivation was changed after it was made"):
         write_report(run)
     (run / "dev.jsonl").write_text(rows + "{\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"dev.jsonl, line 2: is not JSON"):
@@ -212,7 +212,7 @@ def test_a_curve_of_one_point_or_none_is_no_accident() -> None:
 
 
 def test_a_notebook_shows_the_player_in_a_frame_of_its_own() -> None:
-    frame = generation_html(bakery().to_dict())
+    frame = notebook(bakery().to_dict())
     assert frame.startswith('<iframe title="Derivation of d1" sandbox="allow-scripts"')
     inner: list[str | None] = []
 

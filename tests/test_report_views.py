@@ -18,8 +18,8 @@ from textsplice.report.document import document
 from textsplice.report.figure import canvas_boxes, source_boxes
 from textsplice.report.frames import frames
 from textsplice.report.plain import plain
-from textsplice.report.svg import svg
-from textsplice.report.terminal import terminal
+from textsplice.report.svg import DARK, INKS, MASKED, MUTED, PAPER, STRUCK, TEXT, svg
+from textsplice.report.terminal import ansi, terminal
 from textsplice.report.widths import lay, text_width
 from textsplice.search.generation import Generation
 
@@ -42,7 +42,7 @@ def test_plain_text_marks_what_came_in_and_what_went_out() -> None:
     assert "‸{but}V quiet bakery" in text
     assert "· price: cheap" in text
     assert "✓ name: Heron Mill" in text
-    assert text.endswith("1 more neighbour was offered.\n")
+    assert text.endswith("1 more neighbor was offered.\n")
 
 
 @pytest.mark.parametrize("width", [24, 40, 80, 200])
@@ -61,7 +61,7 @@ def test_the_terminal_needs_no_color_to_tell_sources_apart() -> None:
     view = printed(bakery(), width=100, no_color=True)
     assert not re.search(r"\x1b\[[\d;]*\b(3[0-7]|9[0-7]|38)\b", view)
     assert "\x1b[1;21mHeron Mill\x1b[0m" in view  # table: double underline
-    assert "\x1b[1;4mfriendly\x1b[0m" in view  # neighbour: underline
+    assert "\x1b[1;4mfriendly\x1b[0m" in view  # neighbor: underline
     assert "\x1b[1;3;4mbut\x1b[0m" in view  # vocabulary: underline and italics
     assert "\x1b[2;9m" in view  # replaced: struck through
     assert "⁽N2⁾" in view
@@ -174,3 +174,45 @@ def test_a_comma_never_starts_a_line() -> None:
     words = [("morning", True, 0.0), ("morning", True, 0.0), (",", False, 0.0)]
     exactly_two = 2 * text_width("morning", 14) + text_width(" ", 14) + 1
     assert [place.line for place in lay(words, exactly_two, 14)] == [0, 1, 1]
+
+
+def luminance(color: str) -> float:
+    parts = [int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_every_word_of_the_figure_can_be_read_in_light_and_dark(dark: bool) -> None:
+    def shown(color: str) -> str:
+        return DARK[color] if dark else color
+
+    for ink in INKS.values():
+        for words, ground in ((TEXT, ink.fill), (TEXT, ink.span), (ink.line, PAPER), (PAPER, ink.line)):
+            assert contrast(shown(words), shown(ground)) >= 4.5
+        assert contrast(shown(MUTED), shown(ink.fill)) >= 4.5
+        assert contrast(shown(ink.line), shown(ink.fill)) >= 4.5
+    for words in (TEXT, MUTED, STRUCK):
+        assert contrast(shown(words), shown(PAPER)) >= 4.5
+    assert contrast(shown(MASKED), shown(PAPER)) >= 1.5
+
+
+def test_every_color_of_the_figure_has_a_dark_one() -> None:
+    root = ET.fromstring(svg(document(bakery())))
+    used = {value for element in root.iter() for name in ("fill", "stroke") if (value := element.get(name))}
+    assert used - {"none"} == set(DARK)
+    style = root.find(f"{SVG}style")
+    assert style is not None
+    assert style.text is not None
+    assert style.text.startswith("@media (prefers-color-scheme: dark){")
+    assert all(f'[fill="{light}"]{{fill:{dark}}}' in style.text for light, dark in DARK.items())
+
+
+def test_the_terminal_view_as_text_has_the_same_words() -> None:
+    view = re.sub(r"\x1b\[[\d;]*m", "", ansi(document(bakery()), width=100))
+    assert view == re.sub(r"\x1b\[[\d;]*m", "", printed(bakery(), width=100, no_color=True))

@@ -82,10 +82,30 @@ POLICIES = Registry("policy", {})
 RULES = Registry("rule", {})
 
 # Metrics: `--metrics`.
-METRICS = Registry("metric", {})
+METRICS = Registry(
+    "metric",
+    {
+        "BLEU": "textsplice.evaluate.metrics.bleu:Bleu",
+        "NIST": "textsplice.evaluate.metrics.nist:Nist",
+        "METEOR": "textsplice.evaluate.metrics.meteor:Meteor",
+        "ROUGE_L": "textsplice.evaluate.metrics.rouge_l:RougeL",
+        "CIDEr": "textsplice.evaluate.metrics.cider:Cider",
+        "ROUGE_4": "textsplice.evaluate.metrics.rouge_4:Rouge4",
+    },
+)
 
 # Views of a derivation: `explain --as`.
-VIEWS = Registry("view", {})
+VIEWS = Registry(
+    "view",
+    {
+        "show": "textsplice.report.notebook:show",
+        "terminal": "textsplice.report.terminal:ansi",
+        "plain": "textsplice.report.plain:plain",
+        "svg": "textsplice.report.svg:svg",
+        "html": "textsplice.report.page:html",
+        "notebook": "textsplice.report.notebook:notebook",
+    },
+)
 
 _loaded: set[str] = set()
 

@@ -11,8 +11,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from textsplice.evaluate.report import Evaluation
-    from textsplice.evaluate.score import Metric
+    from textsplice.evaluate.evaluation import Evaluation
 
 EXAMPLES = """
 Score outputs against references: BLEU, NIST, METEOR, ROUGE-L, CIDEr as the E2E challenge's script computes
@@ -21,9 +20,9 @@ them, and slot errors.
 Outputs are JSON lines with `text`, and `table` or `id`, as `textsplice generate` writes them. They are
 matched with their references by table or id, never by position; all texts of a table are its references.
 
-Of a corpus that is one file, only the tables that `prepare` puts into the split are scored; `--split all`
-scores every row. Slots are checked with the corpus's own lexicon (e2e, bundled); of another corpus, values
-are looked for as they are written.
+If the corpus is a single file, only the tables that `prepare` puts into the split are scored; `--split all`
+scores every row. Slots are checked with the corpus's own lexicon (e2e, bundled); for other corpora, the
+checker looks for values as they are written.
 
 Examples:
 
@@ -50,16 +49,17 @@ def run(
         ),
     ],
     outputs: Annotated[
-        list[Path] | None, typer.Argument(help="Files that `generate` wrote, one a system.")
+        list[Path] | None, typer.Argument(help="Files that `generate` wrote, one per system.")
     ] = None,
     split: Annotated[
-        str, typer.Option(help="The split of a corpus; `all` is every row of a corpus that is one file.")
+        str, typer.Option(help="The split of a corpus; `all` is every row of a corpus that is a single file.")
     ] = "dev",
     text_column: Annotated[
         str | None, typer.Option(help="The column of the references that holds the text.")
     ] = None,
     metrics: Annotated[
-        str | None, typer.Option(help="Names with commas between; all five that can run here, if not said.")
+        str | None,
+        typer.Option(help="Comma-separated names. Default: the five of the E2E challenge that can run here."),
     ] = None,
     lexicon: Annotated[
         str | None,
@@ -75,12 +75,11 @@ def run(
     json: Annotated[bool, typer.Option("--json", help="Scores with signatures as JSON.")] = False,
 ) -> None:
     """Prints scores of one or several systems."""
-    from textsplice.cli.systems import corpus_of
     from textsplice.corpus.source import is_one_file
     from textsplice.corpus.splits import ALL
     from textsplice.errors import InputError
-    from textsplice.evaluate.outputs import match, read_items, read_outputs
-    from textsplice.evaluate.report import evaluate
+    from textsplice.evaluate.evaluation import ReferenceSet, evaluate_matched
+    from textsplice.evaluate.outputs import match, read_outputs
     from textsplice.evaluate.significance import compare as compare_scores
 
     paths: list[Path] = list(outputs or [])
@@ -88,25 +87,19 @@ def run(
     if not paths:
         raise InputError("there are no outputs to score.", remedy="Name a file, or two with --compare A B.")
     asked = wanted_metrics(metrics)
-    items = read_items(references, split, text_column=text_column)
-    has_tables = items[0].table is not None
+    known = ReferenceSet.read(references, split, text_column=text_column)
+    has_tables = known.items[0].table is not None
     if has_tables and split != ALL and is_one_file(references):
-        cut = f"{references} is one file: scored are its {split} tables, as `prepare` cuts it."
-        _say(f"{cut} --split all scores every row.")
-    wording = corpus_lexicon(lexicon, corpus_of(references))
+        part = f"only the tables that `prepare` puts into {split} are scored."
+        _say(f"{references} is a single file: {part} --split all scores every row.")
     if lexicon is None and not has_tables:
         _say("slots are not checked: the references have no tables.")
-        wording = None
     evaluations: dict[Path, Evaluation] = {}
     for path in paths:
-        matched = match(read_outputs(path), items, partial=partial)
+        matched = match(read_outputs(path), known.items, partial=partial)
         _warn_of_empty(path, matched.empty, len(matched.outputs))
-        evaluations[path] = evaluate(
-            matched,
-            asked,
-            name=str(path),
-            data=f"{references}/{split}" if has_tables else references,
-            lexicon=wording,
+        evaluations[path] = evaluate_matched(
+            matched, asked, name=str(path), data=known.data, lexicon=known.lexicon_named(lexicon)
         )
     comparisons = []
     if compare is not None:
@@ -137,27 +130,17 @@ def run(
         console.print(signature, style="dim", highlight=False, soft_wrap=True)
 
 
-def wanted_metrics(names: str | None) -> list[Metric]:
-    """The metrics that were named, or those of the E2E script that can run here."""
-    from textsplice.evaluate.metrics import missing_for
-    from textsplice.evaluate.score import E2E_METRICS, metric_named
+def wanted_metrics(names: str | None) -> list[str]:
+    """The named metrics, or those of the E2E challenge that can run here."""
+    from textsplice.evaluate.evaluation import default_metrics
+    from textsplice.evaluate.metrics.metric import metric_named
 
     if names is not None:
-        return [metric_named(name) for name in names.split(",")]
-    missing = {metric: error for metric in E2E_METRICS if (error := missing_for(metric)) is not None}
+        return [metric_named(name).name for name in names.split(",")]
+    found, missing = default_metrics()
     for error in list(missing.values())[:1]:
         _say(f"left out {', '.join(missing)}: {error.sentence()}")
-    return [metric for metric in E2E_METRICS if metric not in missing]
-
-
-def corpus_lexicon(given: str | None, references: str) -> str | None:
-    """The lexicon to check slots with; if none was named, that of the corpus, else the values as written."""
-    from textsplice.slots.lexicon import BUNDLED, VALUES
-
-    if given is not None:
-        return None if given == "none" else given
-    name = references.split(":")[0]
-    return name if name in BUNDLED else VALUES
+    return found
 
 
 def _warn_of_empty(path: Path, empty: Sequence[object], count: int) -> None:

@@ -1,18 +1,19 @@
-"""`textsplice explain`: one derivation, to be looked at."""
+"""`textsplice explain`: one derivation, in any view."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from textsplice.report.document import Document
     from textsplice.search.generation import Generation
 
-View = Literal["terminal", "plain", "svg", "html"]
 EPILOG = """Examples:
 
 textsplice explain texts.jsonl dev:12
@@ -29,29 +30,38 @@ def register(app: typer.Typer) -> None:
 
 
 def explain(
-    source: Annotated[Path, typer.Argument(help="A file that `generate` wrote, or a run's folder.")],
+    source: Annotated[Path, typer.Argument(help="A file that `generate` wrote, or a run.")],
     what: Annotated[
         str | None,
-        typer.Argument(metavar="[ID|RECORD]", help="A row's id (the first row if not said), or a record."),
+        typer.Argument(metavar="[ID|RECORD]", help="A row's id (default: the first row), or a record."),
     ] = None,
-    view: Annotated[View, typer.Option("--as", help="How to show it.")] = "terminal",
-    out: Annotated[Path | None, typer.Option(help="Where to write; standard output if not said.")] = None,
+    view: Annotated[
+        str | None,
+        typer.Option(
+            "--as",
+            metavar="VIEW",
+            help="terminal, plain, svg, html, notebook, or a view of a plugin."
+            " Default: terminal on a terminal, else plain.",
+        ),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The file to write. Default: standard output.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file of --out.")] = False,
 ) -> None:
-    """Show a derivation canvas by canvas: what each splice laid, where it came from, what it replaced."""
-    from textsplice.files import atomic_write_text
+    """Show a derivation canvas by canvas: what each splice inserted, where from, and what it replaced."""
+    from textsplice.extensions import VIEWS
+    from textsplice.files import write_new
     from textsplice.report.document import read_document
 
+    render = cast("Callable[[Document], str | None]", VIEWS[view or ("show" if out is None else "plain")])
     generation = _generate(source, what) if source.is_dir() else _find(source, what)
-    document = read_document(generation.to_dict(), str(source))
-    if view == "terminal" and out is None:
-        generation.show()
+    text = render(read_document(generation.to_dict(), str(source)))
+    if text is None:  # shown already
         return
-    text = _render(document, view)
     if out is None:
-        typer.echo(text)
+        print(text, end="" if text.endswith("\n") else "\n")
     else:
-        atomic_write_text(out, text)
-        typer.echo(str(out))
+        write_new(out, text, force=force)
+        print(out)
 
 
 def _find(file: Path, id_: str | None) -> Generation:
@@ -61,7 +71,7 @@ def _find(file: Path, id_: str | None) -> Generation:
     for _, generation in read_generations(file):
         if id_ is None or generation.id == id_:
             return generation
-    raise InputError(f"there is no row {id_!r}." if id_ else "there is no row.", where=str(file))
+    raise InputError(f"has no row {id_!r}." if id_ else "has no rows.", where=str(file))
 
 
 def _generate(run: Path, record: str | None) -> Generation:
@@ -70,7 +80,7 @@ def _generate(run: Path, record: str | None) -> Generation:
 
     remedy = """Write it as JSON: '{"name": "Blue Spice"}'."""
     if not record:
-        raise InputError("a run needs a record to say.", where=str(run), remedy=remedy)
+        raise InputError("a run needs a record to generate from.", where=str(run), remedy=remedy)
     try:
         table = json.loads(record)
     except ValueError as error:
@@ -78,19 +88,3 @@ def _generate(run: Path, record: str | None) -> Generation:
     if not isinstance(table, dict):
         raise InputError(f"{record!r} is not a record.", where=str(run), remedy=remedy)
     return open_splicer(run, swap=False).generate(cast("dict[str, str | list[str]]", table))
-
-
-def _render(document: Document, view: View) -> str:
-    match view:
-        case "svg":
-            from textsplice.report.svg import svg
-
-            return svg(document)
-        case "html":
-            from textsplice.report.page import player
-
-            return player([document], title=document.generation.id)
-        case _:
-            from textsplice.report.plain import plain
-
-            return plain(document)

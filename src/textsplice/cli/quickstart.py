@@ -9,7 +9,7 @@ import typer
 
 if TYPE_CHECKING:
     from textsplice.config import Config
-    from textsplice.evaluate.report import Evaluation
+    from textsplice.evaluate.evaluation import Evaluation
     from textsplice.runs import Prepared
     from textsplice.runs.outputs import OutputFolder
     from textsplice.splicer import Splicer
@@ -193,11 +193,9 @@ def _generate(splicer: Splicer, folder: OutputFolder, name: str) -> list[str]:
 
 
 def _evaluate(outputs: Path) -> Evaluation:
-    from textsplice.evaluate.outputs import match, read_items, read_outputs
-    from textsplice.evaluate.report import evaluate
+    from textsplice.evaluate import evaluate
 
-    matched = match(read_outputs(outputs), read_items("bundled", "dev"))
-    return evaluate(matched, ["BLEU", "NIST"], name=str(outputs), data="bundled/dev", lexicon="bundled")
+    return evaluate(outputs, "bundled", "dev", metrics=["BLEU", "NIST"])
 
 
 def _scores_json(evaluation: Evaluation) -> str:

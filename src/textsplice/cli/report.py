@@ -25,14 +25,17 @@ def register(app: typer.Typer) -> None:
 
 def run(
     run_or_file: Annotated[
-        Path, typer.Argument(metavar="RUN|FILE", help="A run's folder, or a file that `generate` wrote.")
+        Path, typer.Argument(metavar="RUN|FILE", help="A run, or a file that `generate` wrote.")
     ],
     out: Annotated[
-        Path | None, typer.Option(help="Where to write; report.html beside it if not said.")
+        Path | None, typer.Option(help="The file to write. Default: report.html in the run's folder.")
     ] = None,
-    derivations: Annotated[int, typer.Option(min=0, help="How many derivations to show.")] = 20,
+    derivations: Annotated[int, typer.Option(min=0, help="The number of derivations to show.")] = 20,
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite a file that is not an earlier report.")
+    ] = False,
 ) -> None:
     """Writes the page and prints its path."""
     from textsplice.report.overview import write_report
 
-    print(write_report(run_or_file, out, derivations=derivations))
+    print(write_report(run_or_file, out, derivations=derivations, force=force))

@@ -1,84 +1,25 @@
-"""Systems as experiments name them: runs, prepared folders (swap), files of generations."""
+"""Systems as the command line names them: runs, prepared folders (swap), files of generations."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from textsplice.config import SearchConfig
-    from textsplice.corpus import Table
-    from textsplice.evaluate.outputs import Item
-    from textsplice.search.generation import Generation
-    from textsplice.search.rules import Rule
+    from textsplice.evaluate.experiments.systems import SystemSource
     from textsplice.splicer import Splicer
-
-# What a row says of how it was made (`Splicer.made`); one system has one value of each.
-MADE = ("run", "policy", "rules", "weights", "search")
-# How the paper searches; what a run's own configuration says is for its best texts.
-PAPER_SEARCH = (
-    "search.beam=5",
-    "search.choose=likelihood",
-    "search.start_neighbors=1",
-    "search.slots_first=false",
-    "search.judge=''",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class System:
-    """A system's texts, in the order of the items, the file that holds them, and what made them."""
-
-    name: str
-    file: Path
-    generations: list[Generation]
-    made: Mapping[str, object]
-
-    def to_dict(self) -> dict[str, object]:
-        """How the texts were made, as plain data."""
-        return {"name": self.name, "rows": str(self.file), **self.made}
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What an experiment asks of its systems: which tables, where rows go, and how texts are searched for."""
-
-    items: Sequence[Item]
-    out: Path
-    values: Sequence[str] = ()
-    no_marg: bool = False
-    fewer: str | None = "--limit"  # the option that asks for fewer tables, if there is one
-
-
-def read_references(references: str, split: str, limit: int | None) -> list[Item]:
-    """The items of a split of a prepared folder or a corpus."""
-    from textsplice.errors import InputError
-    from textsplice.evaluate.outputs import read_items
-
-    items = read_items(references, split)[:limit]
-    if any(item.table is None for item in items):
-        raise InputError(
-            "these references have ids and no tables.",
-            where=references,
-            remedy="Experiments need tables; `textsplice evaluate` scores texts by id.",
-        )
-    return items
-
-
-def corpus_of(references: str) -> str:
-    """The corpus that references are of: lexicons go by it."""
-    from textsplice.runs import Prepared
-
-    if Prepared.is_prepared(references):
-        return Prepared.open(references).config.corpus.source
-    return references
 
 
 def named_paths(systems: Sequence[str], *, files: bool = False) -> dict[str, Path]:
-    """`NAME=PATH`, or a path whose last part is the name; all of them folders or, if allowed, files."""
+    """Paths by name, from `NAME=PATH` or a path whose last part is the name.
+
+    All are runs or prepared folders or, with `files`, files of generations.
+    """
     from textsplice.errors import ConfigError
     from textsplice.runs import Prepared, Run
 
@@ -92,95 +33,54 @@ def named_paths(systems: Sequence[str], *, files: bool = False) -> dict[str, Pat
     for path in named.values():
         if path.suffix == ".jsonl" and not files:
             raise ConfigError(
-                "is a file, and new texts are needed.",
+                "is a file, but new texts are needed.",
                 where=str(path),
                 remedy="Give the folder of the run that made it.",
             )
         if path.suffix != ".jsonl" and not (Run.is_run(path) or Prepared.is_prepared(path)):
-            kinds = "a run's folder nor a prepared one"
             raise ConfigError(
-                f"is neither {kinds}." if path.exists() else "there is no such file or folder.",
+                "is neither a run nor a prepared folder." if path.exists() else "does not exist.",
                 where=str(path),
                 remedy="Train a run with `textsplice train CONFIG`.",
             )
     return named
 
 
+def sources(paths: Mapping[str, Path], *, values: Sequence[str] = ()) -> dict[str, SystemSource]:
+    """What experiments take: files of generations as they are, and functions that open runs."""
+    from textsplice.errors import ConfigError
+
+    if values and all(path.suffix == ".jsonl" for path in paths.values()):
+        raise ConfigError("files of generations can't be searched again.", where="--set")
+    return {
+        name: path if path.suffix == ".jsonl" else partial(open_system, path) for name, path in paths.items()
+    }
+
+
+def unsummed(paths: Mapping[str, Path], *, no_marg: bool) -> list[str]:
+    """The systems that `--no-marg` adds a second version of."""
+    from textsplice.errors import ConfigError
+
+    found = [name for name, path in paths.items() if no_marg and sums_over_occurrences(path)]
+    if no_marg and not found:
+        raise ConfigError("none of the systems is an LRT run.", where="--no-marg")
+    return found
+
+
 def open_system(path: Path) -> Splicer:
-    """The splicer of a run's folder, or swap over a prepared one."""
+    """The splicer of a run, or swap over a prepared folder."""
     from textsplice.cli.generate import open_splicer
 
     return open_splicer(path, swap=False)
 
 
-def check_values(values: Sequence[str]) -> list[str]:
-    """`--set` of an experiment: settings of the search, and no others."""
-    from textsplice.config import Config
-    from textsplice.errors import ConfigError
-    from textsplice.splicer import check_settings
-
-    check_settings(Config().with_values(values).search)
-    for value in values:
-        if not value.strip().startswith("search."):
-            raise ConfigError(
-                f"{value!r} is no setting of the search; a run has learned with the others.", where="--set"
-            )
-    return list(values)
-
-
-def generated(systems: Sequence[str], wanted: Wanted) -> list[System]:
-    """What each system says of each item; new texts are kept in `out`, and taken up again from there."""
-    from textsplice.errors import ConfigError
-
-    paths = named_paths(systems, files=True)
-    runs = [path for path in paths.values() if path.suffix != ".jsonl"]
-    if wanted.values and not runs:
-        raise ConfigError("files of generations can't be searched anew.", where="--set")
-    if wanted.no_marg and not any(map(_is_lrt, runs)):
-        raise ConfigError("none of the systems is the folder of an LRT run.", where="--no-marg")
-    if wanted.no_marg and (twice := {f"{name}-no-marg" for name in paths} & set(paths)):
-        raise ConfigError(f"two systems are called {twice.pop()!r}.", remedy="Give other names: NAME=PATH.")
-    files = {name: _from_file(name, path, wanted) for name, path in paths.items() if path not in runs}
-    found: list[System] = []
-    for name, path in paths.items():
-        if name in files:
-            found.append(files[name])
-            continue
-        splicer = open_system(path)
-        search = search_of(splicer, wanted.values)
-        found.append(generate_texts(name, splicer, wanted, search))
-        if wanted.no_marg and splicer.kind == "lrt":
-            unsummed = replace(search, marginalize=False)
-            found.append(generate_texts(f"{name}-no-marg", splicer, wanted, unsummed))
-    return found
-
-
-def search_of(splicer: Splicer, values: Sequence[str]) -> SearchConfig:
-    """The run's own settings of the search, changed by `--set`."""
-    return splicer.config.with_values(values).search
-
-
-def generate_texts(
-    name: str, splicer: Splicer, wanted: Wanted, search: SearchConfig, *, rules: Sequence[Rule] = ()
-) -> System:
-    """Generates what `out/NAME.jsonl` does not hold yet, row by row, so that nothing is ever made twice."""
-    from textsplice.corpus import Example
-    from textsplice.search.rows import open_rows, write_row
-
-    file = wanted.out / f"{name}.jsonl"
-    made = splicer.made(search, rules)
-    by_table = _taken_up(file, made)
-    examples = [Example(item.ids[0], item.table, None) for item in wanted.items if item.table is not None]
-    missing = [example for example in examples if example.table not in by_table]
-    with open_rows(file) as rows:
-        for generation in splicer.generate_many(missing, rules=rules, search=search) if missing else ():
-            write_row(rows, generation, file)
-            by_table[generation.table] = generation
-    return System(name, file, [by_table[example.table] for example in examples], made)
+def by_neighbors(path: Path) -> Callable[[int], Splicer]:
+    """The splicer of a run, as a function of the number of neighbors that it is offered."""
+    return lambda k: with_neighbors(_last_opened(path), k)
 
 
 def with_neighbors(splicer: Splicer, k: int) -> Splicer:
-    """The same splicer with another number of neighbours."""
+    """The same splicer with another number of neighbors."""
     from textsplice.splicer import Splicer
 
     changed = Splicer(
@@ -197,65 +97,43 @@ def with_neighbors(splicer: Splicer, k: int) -> Splicer:
     return changed
 
 
-def _taken_up(file: Path, made: Mapping[str, object]) -> dict[Table, Generation]:
-    """The rows of an earlier attempt, if it went about it in the same way; half a row is cut off."""
+def check_values(values: Sequence[str]) -> list[str]:
+    """Checks `--set`: only settings of the search can be changed."""
+    from textsplice.config import Config
     from textsplice.errors import ConfigError
-    from textsplice.search.generation import Generation
-    from textsplice.search.rows import already_written, made_otherwise
+    from textsplice.splicer import check_settings
 
-    written = already_written(file)
-    found: dict[Table, Generation] = {}
-    for where, row in zip(written.places, written.rows, strict=True):
-        if difference := made_otherwise(row, made):
+    check_settings(Config().with_values(values).search)
+    for value in values:
+        if not value.strip().startswith("search."):
             raise ConfigError(
-                f"was made otherwise: {difference}.",
-                where=where,
-                remedy="Name another folder with --out, or delete the file.",
+                f"{value!r} is not a setting of the search; the others are fixed once a run is trained.",
+                where="--set",
             )
-        generation = Generation.from_dict(row, where)
-        found[generation.table] = generation
-    written.cut(file)
-    return found
+    return list(values)
 
 
-def _from_file(name: str, path: Path, wanted: Wanted) -> System:
-    from textsplice.errors import InputError
-    from textsplice.search.rows import made_otherwise, read_generations
-
-    by_table: dict[Table, tuple[str, Generation]] = {}
-    made: dict[str, object] = {}
-    for where, generation in read_generations(path):
-        first, before = by_table.setdefault(generation.table, (where, generation))
-        if before.text != generation.text:
-            raise InputError(
-                f"another text for the same table stands at {first}.",
-                where=where,
-                remedy="Each table is looked at once: keep one text.",
-            )
-        row = generation.to_dict()
-        made = made or {key: row.get(key) for key in MADE}
-        if difference := made_otherwise(row, made):
-            raise InputError(
-                f"was made otherwise than the first row: {difference}.",
-                where=where,
-                remedy="A file is one system: give several files.",
-            )
-    there = [
-        by_table[item.table][1] for item in wanted.items if item.table is not None and item.table in by_table
-    ]
-    if len(there) < len(wanted.items):
-        fewer = (
-            f"Ask for fewer with {wanted.fewer}, or generate the others."
-            if wanted.fewer
-            else "Generate the others."
-        )
-        raise InputError(
-            f"has texts for {len(there):,} of {len(wanted.items):,} tables.", where=str(path), remedy=fewer
-        )
-    return System(name, path, there, made)
+def search_of(splicer: Splicer, values: Sequence[str]) -> SearchConfig:
+    """The run's own search settings, changed by `--set`."""
+    return splicer.config.with_values(values).search
 
 
-def _is_lrt(path: Path) -> bool:
+def sums_over_occurrences(path: Path) -> bool:
+    """Whether a system can sum over the occurrences of a word in its sources, or not."""
+    return _policy_kind(path) == "lrt"
+
+
+def uses_neighbors(path: Path) -> bool:
+    """Whether a system's texts depend on the neighbors it is offered."""
+    return _policy_kind(path) != "copy"
+
+
+def _policy_kind(path: Path) -> str | None:
     from textsplice.runs import Run
 
-    return Run.is_run(path) and Run.open(path).config.policy.kind == "lrt"
+    return Run.open(path).config.policy.kind if Run.is_run(path) else None
+
+
+@lru_cache(maxsize=1)  # one run in memory at a time
+def _last_opened(path: Path) -> Splicer:
+    return open_system(path)

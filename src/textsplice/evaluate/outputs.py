@@ -1,4 +1,4 @@
-"""Outputs and references, brought together by table or id, never by position."""
+"""Outputs and references, matched by table or id, never by position."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from textsplice.corpus.missing import missing_file
 from textsplice.corpus.record import as_text, table_of
 from textsplice.corpus.splits import ALL
 from textsplice.errors import ConfigError, InputError
-from textsplice.runs.prepared import Prepared
+from textsplice.runs.prepared import Prepared, PreparedSplit
+from textsplice.search.generation import Generation
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What is scored once: all references of one table (or of one id, where tables aren't given)."""
+    """What is scored once: all references of one table, or of one id if there are no tables."""
 
     ids: tuple[str, ...]
     table: Table | None
@@ -45,17 +46,17 @@ class Matched:
 
     @property
     def texts(self) -> list[str]:
-        """What the system wrote."""
+        """The outputs' texts."""
         return [output.text for output in self.outputs]
 
     @property
     def references(self) -> list[tuple[str, ...]]:
-        """What people wrote."""
+        """The references of each item."""
         return [item.references for item in self.items]
 
     @property
     def empty(self) -> list[Output]:
-        """Outputs without a word; they are scored as the empty texts they are."""
+        """Outputs without a word, which are scored as empty texts."""
         return [output for output in self.outputs if not output.text.strip()]
 
 
@@ -66,7 +67,7 @@ def read_outputs(path: Path) -> list[Output]:
     for where, record in _records(path):
         text = record.get("text")
         if not isinstance(text, str):
-            raise InputError("there is no 'text' in this row.", where=where)
+            raise InputError("this row has no 'text'.", where=where)
         table = record.get("table")
         if table is not None and not isinstance(table, dict):
             raise InputError("'table' is not an object.", where=where)
@@ -74,28 +75,26 @@ def read_outputs(path: Path) -> list[Output]:
         if name is None and table is None:
             raise InputError("a row needs 'table' or 'id' to be matched with its references.", where=where)
         if name is not None and name in seen:
-            raise InputError(f"the id {name!r} stands twice, first at {seen[name]}.", where=where)
+            raise InputError(f"the id {name!r} appears twice, first at {seen[name]}.", where=where)
         if name is not None:
             seen[name] = where
         parsed = None if table is None else table_of(cast("dict[str, object]", table), where=where)
         outputs.append(Output(name, parsed, text, where))
     if not outputs:
-        raise InputError("there is no output in this file.", where=str(path))
+        raise InputError("this file has no outputs.", where=str(path))
     return outputs
 
 
 def read_items(source: str, split: str | None, *, text_column: str | None = None) -> list[Item]:
-    """The references of a split of a corpus or a prepared folder, table by table.
+    """The references of a split of a corpus or of a prepared folder, one item per table.
 
-    Of a corpus that is one file, the tables that `prepare` puts into the split; `all` is every row. A JSONL
-    file of `id` and `text` has no tables: its references go by id.
+    If the corpus is a single file, these are the tables that `prepare` puts into the split; `all` is every
+    row. A JSONL file of `id` and `text` has no tables: its references are grouped by id.
     """
     path = Path(source)
     if Prepared.is_prepared(path):
-        from textsplice.evaluate.experiments import split_items
-
         if text_column is not None:
-            raise ConfigError("a prepared folder has read its texts already.", where="--text-column")
+            raise ConfigError("a prepared folder already has its texts.", where="--text-column")
         return split_items(Prepared.open(source).split(split or ALL))
     if path.is_file() and path.suffix == ".jsonl":
         rows = list(_records(path))
@@ -112,7 +111,7 @@ def read_items(source: str, split: str | None, *, text_column: str | None = None
 
 
 def items_of(examples: Iterable[Example], *, where: str = "references") -> list[Item]:
-    """One item a distinct table, in the order in which tables first appear."""
+    """One item per distinct table, in the order in which tables first appear."""
     groups: dict[Table, list[Example]] = {}
     for example in examples:
         if example.text is not None:
@@ -130,9 +129,10 @@ def items_of(examples: Iterable[Example], *, where: str = "references") -> list[
 
 
 def match(outputs: Sequence[Output], items: Sequence[Item], *, partial: bool = False) -> Matched:
-    """Finds the output of each item, by table or, where an output has none, by id.
+    """Finds the output of each item, by table or, if an output has none, by id.
 
-    Outputs that say the same of the same table count once. With `partial`, items without output are left out.
+    The same text for the same table may appear several times and counts once. With `partial`, items without
+    an output are left out.
     """
     by_table = {item.table: n for n, item in enumerate(items) if item.table is not None}
     by_id = {name: n for n, item in enumerate(items) for name in item.ids}
@@ -142,19 +142,38 @@ def match(outputs: Sequence[Output], items: Sequence[Item], *, partial: bool = F
         before = chosen.setdefault(number, output)
         if before.text != output.text:
             raise InputError(
-                f"another text for the same table stands at {before.where}.",
+                f"there is another text for the same table at {before.where}.",
                 where=output.where,
                 remedy="Each table is scored once: keep one output.",
             )
     missing = [item for n, item in enumerate(items) if n not in chosen]
     if missing and not partial:
         raise InputError(
-            f"there are outputs for {len(chosen):,} of {len(items):,} tables; the first without one"
+            f"there are outputs for {len(chosen):,} of {len(items):,} tables; the first table without one"
             f" has the id {missing[0].ids[0]!r}.",
-            remedy="Score only those with --partial.",
+            remedy="Score only tables with an output: --partial.",
         )
     numbers = sorted(chosen)
     return Matched([items[n] for n in numbers], [chosen[n] for n in numbers])
+
+
+def generation_outputs(generations: Iterable[Generation]) -> list[Output]:
+    """Generations as outputs."""
+    return [Output(each.id, each.table, each.text, f"generation {each.id}") for each in generations]
+
+
+def split_items(split: PreparedSplit) -> list[Item]:
+    """The items of a prepared split, one per table."""
+    rows = zip(split.ids, split.table_of.tolist(), split.texts, strict=True)
+    examples = [Example(name, split.tables[number], text or None) for name, number, text in rows]
+    return items_of(examples, where=split.name)
+
+
+def corpus_of(references: str) -> str:
+    """The corpus that references belong to: for a prepared folder, the one it was made from."""
+    if Prepared.is_prepared(references):
+        return Prepared.open(references).config.corpus.source
+    return references
 
 
 def _number_of(output: Output, by_table: dict[Table, int], by_id: dict[str, int]) -> int:

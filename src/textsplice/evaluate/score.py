@@ -1,4 +1,4 @@
-"""A number and how it was made: neither travels without the other."""
+"""Scores: a number together with its signature, which says how it was made."""
 
 from __future__ import annotations
 
@@ -6,21 +6,13 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Literal, cast, get_args
+from importlib.metadata import version
 
-import numpy as np
-from numpy.typing import NDArray
-
-from textsplice.config import unknown_name
 from textsplice.errors import InputError
+from textsplice.evaluate.metrics.metric import Metric, References, Statistics, metric_named
 
-Metric = Literal["BLEU", "NIST", "METEOR", "ROUGE_L", "CIDEr", "ROUGE_4"]
-METRICS = cast("tuple[Metric, ...]", get_args(Metric))
-E2E_METRICS: tuple[Metric, ...] = ("BLEU", "NIST", "METEOR", "ROUGE_L", "CIDEr")
-_SHARES = frozenset(("BLEU", "METEOR", "ROUGE_L", "ROUGE_4"))
-
-References = Sequence[Sequence[str]]
-Statistics = NDArray[np.float64]
+# What the E2E challenge's script prints.
+E2E_METRICS = ("BLEU", "NIST", "METEOR", "ROUGE_L", "CIDEr")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +24,16 @@ class Data:
 
     @classmethod
     def of(cls, name: str, references: References) -> Data:
-        """Hashes the references themselves, so that two files with the same ones agree."""
+        """Hashes the references themselves, so that two files with the same references agree."""
         text = json.dumps([list(each) for each in references], ensure_ascii=False)
         return cls(name, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16])
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """All that another person needs to get the same number."""
+    """Everything another person needs to get the same number."""
 
-    metric: Metric
+    metric: str
     version: str
     tokenization: str
     case: str
@@ -70,17 +62,17 @@ class Score:
     signature: Signature
 
     @property
-    def metric(self) -> Metric:
-        """Which metric."""
+    def metric(self) -> str:
+        """The name of the metric."""
         return self.signature.metric
 
     @property
     def points(self) -> float:
-        """The value as papers print it: shares in per cent, NIST and CIDEr as they are."""
-        return self.value * 100 if self.metric in _SHARES else self.value
+        """The value as papers print it: shares as percentages, NIST and CIDEr as they are."""
+        return self.value * 100 if metric_named(self.metric).is_share else self.value
 
     def to_dict(self) -> dict[str, object]:
-        """Plain data, the signature in parts and as one line."""
+        """Plain data, with the signature in parts and as one line."""
         return {
             "metric": self.metric,
             "value": self.value,
@@ -91,36 +83,49 @@ class Score:
 
 @dataclass(frozen=True)
 class Measurement:
-    """A score and the statistics it is made of: one row an item, whose sum gives the score again.
-
-    A resampled test set is a weighted sum of rows, so significance costs a matrix product.
-    """
+    """A score with its statistics: one row per item, whose sum `of_sums` turns into a score again."""
 
     score: Score
     statistics: Statistics
     of_sums: Callable[[Statistics], float]
 
 
-def mean_of_sums(sums: Statistics) -> float:
-    """For metrics that are a mean over items, whose rows are (score, 1)."""
-    return float(sums[0] / sums[1]) if sums[1] else 0.0
+def measure(
+    outputs: Sequence[str], references: References, metrics: Sequence[str], *, data: str = "unnamed"
+) -> list[Measurement]:
+    """Scores one output per item against the item's references, whose number may differ.
+
+    If something that a metric needs is not installed, raises `MissingExtraError` before computing anything.
+    """
+    check_parallel(outputs, references)
+    found = available(metrics)
+    hashed = Data.of(data, references)
+    measured: list[Measurement] = []
+    for metric in found:
+        value, statistics = metric.measure(outputs, references)
+        score = Score(value, _signature(metric, references, hashed))
+        measured.append(Measurement(score, statistics, metric.of_sums))
+    return measured
 
 
-def means(scores: Sequence[float]) -> Statistics:
-    """Rows (score, 1)."""
-    values = np.asarray(scores, dtype=np.float64)
-    return np.stack([values, np.ones_like(values)], axis=1)
+def score(
+    outputs: Sequence[str], references: References, metrics: Sequence[str], *, data: str = "unnamed"
+) -> list[Score]:
+    """The scores alone."""
+    return [each.score for each in measure(outputs, references, metrics, data=data)]
 
 
-def reference_counts(references: References) -> str:
-    """`1`, or `1-23` where items differ."""
-    counts = [len(each) for each in references]
-    least, most = min(counts), max(counts)
-    return str(least) if least == most else f"{least}-{most}"
+def available(metrics: Sequence[str], where: str = "--metrics") -> list[Metric]:
+    """The metrics of these names; `MissingExtraError` if one can't be computed here."""
+    found = [metric_named(name, where) for name in metrics]
+    for metric in found:
+        if (missing := metric.obstacle()) is not None:
+            raise missing
+    return found
 
 
 def check_parallel(outputs: Sequence[str], references: References) -> None:
-    """`InputError` unless there is one output for each item and a reference for each output."""
+    """Raises `InputError` unless each item has one output and at least one reference."""
     if len(outputs) != len(references):
         raise InputError(
             f"there are {len(outputs):,} outputs and {len(references):,} items of references.",
@@ -133,10 +138,22 @@ def check_parallel(outputs: Sequence[str], references: References) -> None:
             raise InputError(f"item {number} has no reference.")
 
 
-def metric_named(name: str, where: str = "--metrics") -> Metric:
-    """The metric of that name in any case; `rouge-l` is `ROUGE_L`."""
-    folded: dict[str, Metric] = {metric.casefold(): metric for metric in METRICS}
-    metric = folded.get(name.strip().casefold().replace("-", "_"))
-    if metric is None:
-        raise unknown_name("metric", name, list(METRICS), where)
-    return metric
+def _signature(metric: Metric, references: References, data: Data) -> Signature:
+    from textsplice import __version__
+
+    return Signature(
+        metric=metric.name,
+        version=f"{metric.package}-{version(metric.package)}+textsplice-{__version__}",
+        tokenization=metric.tokenization,
+        case=metric.case,
+        references=_reference_counts(references),
+        data=data.name,
+        hash=data.hash,
+    )
+
+
+def _reference_counts(references: References) -> str:
+    """`1`, or `1-23` if items differ."""
+    counts = [len(each) for each in references]
+    least, most = min(counts), max(counts)
+    return str(least) if least == most else f"{least}-{most}"

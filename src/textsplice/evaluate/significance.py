@@ -1,4 +1,4 @@
-"""Is one system better than another? Paired bootstrap over items (Koehn 2004)."""
+"""Is one system better than another? A paired bootstrap over items (Koehn 2004)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsplice.errors import InputError
-from textsplice.evaluate.score import Measurement, Metric
+from textsplice.evaluate.score import Measurement
 
 SAMPLES = 1000
 SEED = 12345
@@ -17,11 +17,11 @@ SEED = 12345
 class Comparison(NamedTuple):
     """Two systems by one metric: their values, the difference with its 95 % interval, and p.
 
-    What is resampled is what is compared: of METEOR, whose corpus score is not a mean, the means of the
-    items' scores.
+    The values are those that are resampled. METEOR's corpus score is not a mean over items, so for METEOR
+    they are the means of the items' scores.
     """
 
-    metric: Metric
+    metric: str
     first: float
     second: float
     difference: float  # second - first
@@ -35,13 +35,15 @@ class Comparison(NamedTuple):
 def compare(
     first: Measurement, second: Measurement, *, samples: int = SAMPLES, seed: int = SEED
 ) -> Comparison:
-    """Resamples items with replacement, the same for both systems.
+    """Resamples items with replacement, the same items for both systems.
 
-    p is the share of samples whose difference is as far from the mean of all as the real one is from none.
+    p is the share of samples whose difference is at least as far from the mean difference of all samples as
+    the real difference is from zero.
     """
     if first.score.signature != second.score.signature:
         raise InputError(
-            f"two different things can't be compared: {first.score.signature} and {second.score.signature}."
+            f"scores with different signatures can't be compared: {first.score.signature} and"
+            f" {second.score.signature}."
         )
     weights = _resampled(len(first.statistics), samples, seed)
     drawn = _scores(second, weights) - _scores(first, weights)

@@ -11,7 +11,7 @@ from textsplice.slots.lexicon import VALUES
 if TYPE_CHECKING:
     from rich.table import Table as Grid
 
-    from textsplice.evaluate.report import Evaluation
+    from textsplice.evaluate.evaluation import Evaluation
     from textsplice.evaluate.significance import Comparison
 
 
@@ -42,12 +42,12 @@ def evaluation_grid(evaluations: Sequence[Evaluation]) -> Grid:
 
 
 def wording(lexicon: str) -> str:
-    """By what slots were checked, for people."""
+    """What slots were checked with, in words."""
     return "values as written" if lexicon == VALUES else f"lexicon {lexicon}"
 
 
 def slot_grid(name: str, slots: SlotSummary, lexicon: str) -> Grid:
-    """Fields as rows, what became of their values as columns."""
+    """Fields as rows, statuses of their values as columns."""
     from rich.table import Table as Grid
 
     grid = Grid(
@@ -73,7 +73,7 @@ def comparison_grid(first: str, second: str, comparisons: Sequence[Comparison]) 
 
     how = comparisons[0]
     grid = Grid(
-        title=f"{second} against {first}",
+        title=f"{second} compared with {first}",
         caption=f"paired bootstrap, {how.samples:,} samples, seed {how.seed}"
         + ("; METEOR: means of items" if any(each.metric == "METEOR" for each in comparisons) else ""),
     )

@@ -1,7 +1,6 @@
-"""Seeing a derivation: plain text, terminal, figure, a page that plays it, and the report of a run.
+"""Views of a derivation: plain text, terminal, figure, a page that plays it; and the report of a run.
 
-Each view is a function of a `Document` in the module of its own name: `plain.plain`, `terminal.terminal`,
-`svg.svg`, `page.player`.
+Each view is a function of a `Document`; `textsplice.extensions.VIEWS` lists them by name.
 """
 
 from __future__ import annotations
@@ -11,13 +10,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from textsplice.report.document import Document, oracle_document, read_document
-    from textsplice.report.notebook import generation_html, show
+    from textsplice.report.notebook import notebook, show
     from textsplice.report.overview import report_html, write_report
     from textsplice.report.page import player
 
 __all__ = [
     "Document",
-    "generation_html",
+    "notebook",
     "oracle_document",
     "player",
     "read_document",
@@ -28,7 +27,7 @@ __all__ = [
 
 _HOMES = {
     "Document": "document",
-    "generation_html": "notebook",
+    "notebook": "notebook",
     "oracle_document": "document",
     "player": "page",
     "read_document": "document",
@@ -39,7 +38,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    """Imports a view when it is asked for, so that `textsplice --help` stays quick."""
+    """Imports a view on first use, so that `textsplice --help` stays quick."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -1,4 +1,4 @@
-"""The learning curve as an inline figure that takes the page's colors."""
+"""The learning curve as an inline figure in the page's colors."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def learning_curve(train: Sequence[Point], validation: Sequence[Point]) -> str:
     if not points:
         return ""
     x = _Scale(0, max(p.step for p in points), LEFT, WIDTH - RIGHT)
-    # The first losses of training are off any useful scale; the axis follows the later ones.
+    # The first losses are far above the later ones; the axis follows the later ones.
     settled = sorted(p.loss for p in points)
     top = settled[min(len(settled) - 1, round(0.97 * len(settled)))]
     y = _Scale(min(0.0, settled[0]), top * 1.05 or 1.0, HEIGHT - BOTTOM, TOP)
@@ -91,7 +91,7 @@ def _step_label(x: _Scale, value: float) -> str:
 
 
 def _ticks(low: float, high: float, most: int) -> list[float]:
-    """Round numbers between two ends, at most `most` or so."""
+    """Round numbers between two ends, about `most` of them."""
     if high <= low:
         return [low]
     rough = (high - low) / most

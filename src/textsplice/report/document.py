@@ -1,7 +1,7 @@
-"""The derivation document: one plain value that all four views are drawn from.
+"""The derivation document: the value that all views are drawn from.
 
-It is a generation together with what replaying it shows: every canvas, what each splice put in and took
-out. `docs/views.md` and `schemas/` publish its JSON. An oracle's derivation is one like any other.
+It is a generation together with what replaying it shows: every canvas, and what each splice inserted and
+replaced. `docs/views.md` and `schemas/` describe its JSON. An oracle's derivation has one too.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FORMAT = "textsplice.derivation/1"
 
 
 class Cell(NamedTuple):
-    """One value of one field, and its tokens `table[start:stop]` of the linearised table."""
+    """One value of one field, and its tokens `table[start:stop]` in the linearized table."""
 
     field: str
     value: str
@@ -44,7 +44,7 @@ class Document:
 
     @property
     def sources(self) -> Sources:
-        """The table, the neighbours that were offered, the words that were used."""
+        """The table, the offered neighbors, and the words that were used."""
         return self.generation.sources
 
     @property
@@ -58,15 +58,15 @@ class Document:
         return [Origin(p.source, p.position, p.step) for p in self.generation.provenance]
 
     def token(self, origin: Origin) -> str:
-        """The token that stands at an origin."""
+        """The token at an origin."""
         return self.sources[origin.neighbor][origin.position]
 
     def kind(self, source: int) -> SourceKind:
-        """What sort of text a source is."""
+        """Which kind of text a source is."""
         return self.sources.kind(source)
 
     def removed(self, step: int) -> Sequence[Origin]:
-        """Where the tokens that a step took out had come from."""
+        """The origins of the tokens that a step replaced."""
         if step == 0:
             return ()
         splice = self.steps[step].splice
@@ -111,7 +111,7 @@ def read_document(value: Mapping[str, object], where: str = "derivation") -> Doc
 
 
 def document(generation: Generation, where: str = "derivation") -> Document:
-    """The document of a generation that says nothing but what its splices do."""
+    """The document of a generation, after checking that its splices make all it says."""
     if lie := find_lie(generation):
         raise _tampered(lie, where)
     return Document(generation, tuple(generation.steps()), tuple(_cells(generation)))
@@ -126,7 +126,7 @@ def oracle_document(
     words: Mapping[int, str] | None = None,
     tokenizer: Tokenizer = "words",
 ) -> Document:
-    """The document of an oracle's derivation, so that what was learned from can be seen too."""
+    """The document of an oracle's derivation, to see what a policy learned from."""
     sources = Sources(linearize(table, tokenizer), tuple(neighbors), words or {})
     generation = make_generation(
         id=id,
@@ -143,7 +143,7 @@ def oracle_document(
 
 
 def _cells(generation: Generation) -> list[Cell]:
-    """The table's values in order, as they were given, with their places in source 0."""
+    """The table's values in order, as they were given, with their positions in the linearized table."""
     values = [
         value for _, given in generation.table for value in given if tokenize(value, generation.tokenizer)
     ]
@@ -160,7 +160,7 @@ def _digest(value: Mapping[str, object]) -> str:
 
 def _tampered(what: str, where: str) -> InputError:
     return InputError(
-        f"this derivation is not as it was made: {what}.",
+        f"this derivation was changed after it was made: {what}.",
         where=where,
-        remedy="Take the file as it was written, or generate it again.",
+        remedy="Use the original file, or generate it again.",
     )

@@ -1,4 +1,4 @@
-"""The three ways text enters a page or a figure, each with the escaping that its place needs."""
+"""Escaping for each place where text enters a page or a figure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _IN_SCRIPT = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 
 def markup(text: str) -> str:
-    """Text between tags or in a quoted attribute, of HTML and SVG alike."""
+    """Text between tags or in a quoted attribute, in HTML and SVG."""
     return html.escape(_NO_CHARACTER.sub("\ufffd", text)).replace("\r", "&#13;")
 
 

@@ -1,4 +1,4 @@
-"""The boxes of the figure: words laid out in lines, and where each box stands."""
+"""The boxes of the figure: words laid out in lines, and the position of each box."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Extent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A titled box of words; `spans` says which words `[start, stop)` each step copied or laid."""
+    """A titled box of words; `spans` has the words `[start, stop)` that each step copied or inserted."""
 
     title: str
     kind: SourceKind | None
@@ -55,21 +55,21 @@ class Box:
 
     @property
     def height(self) -> float:
-        """With its title, which stands above the border."""
+        """Including the title above the border."""
         lines = self.placed[-1].line + 1 if self.placed else 1
         return TITLE + 2 * PADDING + lines * LEADING - 6
 
     @property
     def bottom(self) -> float:
-        """Where the next box may start, without the gap."""
+        """The lower edge."""
         return self.y + self.height
 
     def baseline(self, line: int) -> float:
-        """The y of a line's letters."""
+        """The y of a line's baseline."""
         return self.y + TITLE + PADDING + line * LEADING + SIZE
 
     def extents(self, start: int, stop: int) -> list[Extent]:
-        """What words `[start, stop)` cover, line by line, in the figure's coordinates."""
+        """What words `[start, stop)` cover on each line, in the figure's coordinates."""
         left = self.x + PADDING
         lines: dict[int, Extent] = {}
         for place in self.placed[start:stop]:
@@ -80,7 +80,7 @@ class Box:
 
 
 def canvas_boxes(document: Document, all_frames: Sequence[Frame], x: float, width: float) -> list[Box]:
-    """One dotted box a canvas, from top to bottom, and the finished text."""
+    """One dotted box per canvas, from top to bottom, and the finished text."""
     boxes: list[Box] = []
     y = GAP
     for frame in all_frames:
@@ -96,7 +96,7 @@ def canvas_boxes(document: Document, all_frames: Sequence[Frame], x: float, widt
 
 
 def source_boxes(document: Document, all_frames: Sequence[Frame], x: float, width: float) -> list[Box]:
-    """The neighbours that were used, the table, and the vocabulary's words that were used."""
+    """The used neighbors, the table, and the used words of the vocabulary."""
     used = dict.fromkeys(frame.step.splice.neighbor for frame in all_frames)
     neighbors = [source for source in used if document.kind(source) == "neighbor"]
     boxes = [_text_source(document, source, all_frames, x, width) for source in [*neighbors, 0]]
@@ -107,7 +107,7 @@ def source_boxes(document: Document, all_frames: Sequence[Frame], x: float, widt
 
 
 def beside(sources: Sequence[Box], canvases: Sequence[Box]) -> list[Box]:
-    """Each source at the height of the canvases it feeds, so that lines stay short; none overlap."""
+    """Each source at the height of the canvases that use it, so that lines stay short; none overlap."""
     centers = {step: box.y + box.height / 2 for box in canvases for step in box.spans}
 
     def wish(box: Box) -> float:
@@ -151,7 +151,7 @@ def _text_source(document: Document, source: int, all_frames: Sequence[Frame], x
     )
     title = "table"
     if kind == "neighbor":
-        title = f"neighbour {source} · {document.sources.neighbors[source - 1].id}"
+        title = f"neighbor {source} · {document.sources.neighbors[source - 1].id}"
     return _box(title, kind, words, spans, x, 0.0, width)
 
 

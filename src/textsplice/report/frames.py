@@ -1,4 +1,4 @@
-"""A canvas as people see it: pieces with their spacing, what is new, what was struck out."""
+"""A canvas as people see it: pieces with their spacing, what is new, what was replaced."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CARET = "‸"
 
 
 class Piece(NamedTuple):
-    """A visible token: how it is written, whether a space stands before it, and where it came from."""
+    """A visible token: its text, whether a space comes before it, and where it came from."""
 
     text: str
     spaced: bool
@@ -51,16 +51,16 @@ def finished(document: Document) -> list[Piece]:
 
 
 def label(document: Document, source: int, position: int) -> str:
-    """Where a span comes from: `table · name`, `neighbour 3`, `vocabulary`."""
+    """Where a span comes from: `table · name`, `neighbor 3`, `vocabulary`."""
     kind = document.kind(source)
     if kind == "table":
         segment = document.sources.segment_at(position)
         return f"table · {segment.field}" if segment else "table"
-    return f"neighbour {source}" if kind == "neighbor" else "vocabulary"
+    return f"neighbor {source}" if kind == "neighbor" else "vocabulary"
 
 
 def tag(document: Document, source: int) -> str:
-    """The shortest label of a source: T, N3, V."""
+    """The short label of a source: T, N3, V."""
     return {"table": "T", "neighbor": f"N{source}", "vocabulary": "V"}[document.kind(source)]
 
 
@@ -76,7 +76,7 @@ def sentence(document: Document, number: int) -> str:
 
 
 def shown(tokens: Sequence[str], tokenizer: Tokenizer) -> str:
-    """Tokens as running text; begin and end are named only where nothing else would be left."""
+    """Tokens as running text; begin and end are shown only if there is nothing else."""
     visible = [token for token in tokens if token not in (BEGIN, END)]
     if not visible:
         return " ".join("⟨begin⟩" if token == BEGIN else "⟨end⟩" for token in tokens)
@@ -84,7 +84,7 @@ def shown(tokens: Sequence[str], tokenizer: Tokenizer) -> str:
 
 
 def spacing(tokens: Sequence[str], tokenizer: Tokenizer) -> list[tuple[str, bool]]:
-    """Each token with whether a space stands before it."""
+    """Each token with whether a space comes before it."""
     spans = detokenize_with_spans(tokens, tokenizer).spans
     ends = [0, *(stop for _, stop in spans)]
     return [(token, start > end) for token, (start, _), end in zip(tokens, spans, ends, strict=False)]
@@ -99,7 +99,7 @@ def _pieces(document: Document, number: int) -> list[Piece]:
     struck = _written(document, document.removed(number), "replaced")
     if not struck:
         return kept_or_new
-    # What was struck out stands before what came in its place, apart from it by a space.
+    # What was replaced comes before its replacement, with a space between them.
     at = sum(1 for token in step.canvas[: step.splice.start] if token not in (BEGIN, END))
     struck[0] = struck[0]._replace(spaced=at > 0)
     after = kept_or_new[at:]

@@ -1,48 +1,54 @@
-"""A generation in a notebook: the player in a frame of its own, so that neither can touch the other."""
+"""A derivation where it is asked for: in a notebook as a player, elsewhere as text."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
 
-from textsplice.report.document import read_document
+from rich.console import Console
+
+from textsplice.report.document import Document, read_document
 from textsplice.report.escape import markup
-from textsplice.report.page import player
+from textsplice.report.page import html
+from textsplice.report.plain import plain
+from textsplice.report.terminal import terminal
 
 
-def generation_html(generation: Mapping[str, object]) -> str:
-    """What `_repr_html_` returns for a generation's JSON."""
-    document = read_document(generation)
-    page = player([document], title=document.generation.id)
+def notebook(derivation: Document | Mapping[str, object]) -> str:
+    """The player in a frame of its own, for `_repr_html_`: neither it nor the notebook can touch the other.
+
+    Takes a document, or the JSON of a generation or a document.
+    """
+    document = _document(derivation)
     height = 640 + 36 * len(document.steps)
     return (
         f'<iframe title="Derivation of {markup(document.generation.id)}" sandbox="allow-scripts" '
         f'style="width:100%;height:{height}px;border:0;border-radius:12px" '
-        f'srcdoc="{markup(page)}"></iframe>'
+        f'srcdoc="{markup(html(document))}"></iframe>'
     )
 
 
-def show(generation: Mapping[str, object]) -> None:
-    """Shows a generation's JSON: the player in a notebook, the terminal view anywhere else."""
+def show(derivation: Document | Mapping[str, object]) -> None:
+    """Shows a derivation: the player in a notebook, color in a terminal, plain text in a file or pipe."""
+    document = _document(derivation)
     if _in_notebook():
         from IPython.display import HTML, display  # pyright: ignore
 
-        display(HTML(generation_html(generation)))
+        display(HTML(notebook(document)))
         return
-    from rich.console import Console
-
-    from textsplice.report.plain import plain
-    from textsplice.report.terminal import terminal
-
-    document, console = read_document(generation), Console()
+    console = Console()
     if console.is_terminal:
         console.print(terminal(document))
     else:
         print(plain(document), end="")
 
 
+def _document(derivation: Document | Mapping[str, object]) -> Document:
+    return derivation if isinstance(derivation, Document) else read_document(derivation)
+
+
 def _in_notebook() -> bool:
-    """Whether a kernel with a page runs us; IPython in a terminal is not one."""
+    """Whether a Jupyter kernel runs this process; IPython in a terminal has none."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     return shell is not None and hasattr(shell, "kernel")

@@ -1,4 +1,4 @@
-"""The report of a run: what it was, what it learned, how it scores, and derivations to look at."""
+"""The report of a run: settings, data, learning curve, scores, and derivations to look at."""
 
 from __future__ import annotations
 
@@ -7,23 +7,28 @@ from itertools import islice
 from pathlib import Path
 
 from textsplice import __version__
-from textsplice.files import atomic_write_text
+from textsplice.files import write_new
 from textsplice.report.curve import learning_curve
 from textsplice.report.document import Document, read_document
 from textsplice.report.escape import markup
-from textsplice.report.page import page, template
-from textsplice.report.run import Faults, Run, read_rows, read_run
+from textsplice.report.page import MARK, page, template
+from textsplice.report.run import Faults, RunFacts, read_rows, read_run
 
 DERIVATIONS = 20
 WORST = 10
 
 
-def write_report(run_or_file: Path, out: Path | None = None, *, derivations: int = DERIVATIONS) -> Path:
-    """Writes `report.html` beside what it reports on, or to `out`, and says where it is."""
+def write_report(
+    run_or_file: Path, out: Path | None = None, *, derivations: int = DERIVATIONS, force: bool = False
+) -> Path:
+    """Writes the report to `out`, by default `report.html` in the run or next to the file; returns its path.
+
+    An earlier report is replaced; any other file only with `force`.
+    """
     if out is None:
         folder = run_or_file if run_or_file.is_dir() else run_or_file.parent
         out = folder / "report.html"
-    atomic_write_text(out, report_html(run_or_file, derivations=derivations))
+    write_new(out, report_html(run_or_file, derivations=derivations), force=force, mark=MARK)
     return out
 
 
@@ -44,8 +49,8 @@ def report_html(run_or_file: Path, *, derivations: int = DERIVATIONS) -> str:
     )
 
 
-def _documents(run: Run, count: int, worst: Sequence[str]) -> list[Document]:
-    """Evenly spaced examples, so that nobody picked them, and then the worst ones."""
+def _documents(run: RunFacts, count: int, worst: Sequence[str]) -> list[Document]:
+    """Evenly spaced examples, which nobody picked, and then the worst ones."""
     if run.outputs is None or run.habits is None or not run.habits.outputs:
         return []
     spaced = {n * run.habits.outputs // count for n in range(count)} if count else set[int]()
@@ -60,15 +65,15 @@ def _documents(run: Run, count: int, worst: Sequence[str]) -> list[Document]:
     return [*found.values(), *(late[name] for name in worst if name in late)]
 
 
-def _summary(run: Run) -> str:
+def _summary(run: RunFacts) -> str:
     numbers = [(f"{score.points:.2f}", score.metric) for score in islice(run.scores, 2)]
     if run.faithfulness:
         numbers.append((f"{run.faithfulness.summary.error_rate:.1%}", "slot errors"))
     if habits := run.habits:
         numbers += [
             (f"{habits.outputs:,}", "texts"),
-            (f"{habits.splices:.1f}", "splices a text"),
-            (f"{habits.neighbors:.1f}", "neighbours a text"),
+            (f"{habits.splices:.1f}", "splices per text"),
+            (f"{habits.neighbors:.1f}", "neighbors per text"),
             (f"{habits.copied:.1%}", "of words copied, not generated"),
         ]
         if habits.abstained:
@@ -77,7 +82,7 @@ def _summary(run: Run) -> str:
     return f'<ul class="summary" aria-label="In short">{items}</ul>\n' if items else ""
 
 
-def _contents(run: Run) -> str:
+def _contents(run: RunFacts) -> str:
     parts = [("derivations", "Derivations")]
     parts += [("learning", "Learning curve")] if run.train or run.validation else []
     parts += [("scores", "Scores")] if run.scores or run.habits else []
@@ -88,24 +93,24 @@ def _contents(run: Run) -> str:
     return f'<nav class="sections" aria-label="Sections">{links}</nav>\n'
 
 
-def _derivations_heading(run: Run, spaced: int, worst: int) -> str:
+def _derivations_heading(run: RunFacts, spaced: int, worst: int) -> str:
     told = f"{spaced} of {run.habits.outputs:,}" if run.habits else ""
     if not spaced + worst:
-        told = "None yet: `textsplice generate` makes some, then write the report again."
+        told = "None yet: make some with `textsplice generate`, then write the report again."
     elif run.habits and spaced < run.habits.outputs:
-        told += ", evenly spaced through the file so that nobody picked them"
+        told += ", evenly spaced through the file, so nobody picked them"
         told += f", and {worst} more with the most slot errors." if worst else "."
     else:
         told = f"All {spaced}."
     return _part("derivations", "Derivations", f"<p>{markup(told)}</p>")
 
 
-def _curve(run: Run) -> str:
+def _curve(run: RunFacts) -> str:
     figure = learning_curve(run.train, run.validation)
     if not figure:
         return ""
     key = (
-        '<p class="key">Loss a text: <span class="train">training</span>, '
+        '<p class="key">Loss per text: <span class="train">training</span>, '
         '<span class="validation">validation</span>'
     )
     if run.validation:
@@ -114,7 +119,7 @@ def _curve(run: Run) -> str:
     return _part("learning", "Learning curve", f'<div class="card">{figure}{key}.</p></div>')
 
 
-def _scores(run: Run) -> str:
+def _scores(run: RunFacts) -> str:
     rows = [_score_row(score.metric, f"{score.points:.2f}", str(score.signature)) for score in run.scores]
     if run.faithfulness:
         summary = run.faithfulness.summary
@@ -123,14 +128,14 @@ def _scores(run: Run) -> str:
     if habits := run.habits:
         made = f"over {habits.outputs - habits.abstained} texts of {run.outputs and run.outputs.name}"
         rows += [
-            _score_row("splices a text", f"{habits.splices:.2f}", made),
-            _score_row("neighbours a text", f"{habits.neighbors:.2f}", made),
+            _score_row("splices per text", f"{habits.splices:.2f}", made),
+            _score_row("neighbors per text", f"{habits.neighbors:.2f}", made),
             _score_row("words copied", f"{habits.copied:.1%}", made),
         ]
     if not rows:
         return ""
     table = f'<table class="rows"><tbody>{"".join(rows)}</tbody></table>'
-    note = "" if run.scores else "<p>No scores yet: <code>textsplice evaluate</code> writes them.</p>"
+    note = "" if run.scores else "<p>No scores yet: <code>textsplice evaluate --json</code> prints them.</p>"
     return _part("scores", "Scores", f'{note}<div class="card scores">{table}</div>')
 
 
@@ -153,13 +158,13 @@ def _worst(worst: Sequence[Faults], shown: Mapping[str, Document]) -> str:
     return _part("worst", "Worst by slot errors", f'<div class="card"><ol class="worst">{items}</ol></div>')
 
 
-def _data(run: Run) -> str:
+def _data(run: RunFacts) -> str:
     corpus, neighbors = run.settings.get("corpus", {}), run.settings.get("neighbors", {})
     rows = {
         "corpus": corpus.get("source"),
         "decontaminated against": corpus.get("decontaminate") or None,
-        "neighbours offered": neighbors.get("k"),
-        "neighbours exclude": neighbors.get("exclude"),
+        "neighbors offered": neighbors.get("k"),
+        "neighbors exclude": neighbors.get("exclude"),
         "prepared data": run.about.get("prepared"),
         "run": run.about.get("id"),
         "version": run.about.get("version"),
@@ -171,7 +176,7 @@ def _data(run: Run) -> str:
     return _part("data", "Data", f'<div class="card">{_rows(rows)}</div>')
 
 
-def _settings(run: Run) -> str:
+def _settings(run: RunFacts) -> str:
     if not run.settings:
         return ""
     tables = "".join(_rows(values, name) for name, values in run.settings.items())

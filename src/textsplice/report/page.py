@@ -1,4 +1,4 @@
-"""The player: derivations, styles and script in one file that asks nobody for anything."""
+"""The player: derivations, styles and script in one file that makes no requests."""
 
 from __future__ import annotations
 
@@ -10,12 +10,17 @@ from functools import cache
 from importlib import resources
 from string import Template
 
+from textsplice import __version__
 from textsplice.oracle.sources import OfferedNeighbor
 from textsplice.report.document import Document
 from textsplice.report.escape import markup, script_json
 from textsplice.report.frames import frames, spacing
 from textsplice.report.plain import plain, rule_texts
 from textsplice.text.tokens import BEGIN, END, MASK, Tokenizer
+
+GENERATOR = f"textsplice {__version__}"
+# How to recognize a page that we wrote, whatever the version.
+MARK = '<meta name="generator" content="textsplice '
 
 
 def player(
@@ -24,8 +29,13 @@ def player(
     title: str = "textsplice",
     notes: Mapping[str, str] | None = None,
 ) -> str:
-    """One HTML file that plays derivations; `notes` say something of an example, by its id."""
+    """One HTML file that plays derivations; `notes` are remarks on examples, by id."""
     return page(documents, title=title, notes=notes or {}, before="", after="", style="")
+
+
+def html(document: Document) -> str:
+    """One HTML file that plays one derivation."""
+    return player([document], title=document.generation.id)
 
 
 def page(
@@ -37,10 +47,11 @@ def page(
     after: str,
     style: str,
 ) -> str:
-    """The player between two stretches of markup that must be escaped already."""
+    """The player between two pieces of markup, which must be escaped already."""
     styles = template("player.css") + style
     script = template("player.js")
     return Template(template("page.html")).substitute(
+        generator=markup(GENERATOR),
         policy=markup(_policy(styles, script)),
         title=markup(title),
         style=styles,
@@ -59,7 +70,7 @@ def template(name: str) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """Nothing may be loaded, and only this style and this script may run."""
+    """Nothing may be loaded; only this style and this script may run."""
     return f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'"
 
 
@@ -68,7 +79,7 @@ def _hash(text: str) -> str:
 
 
 def _playable(documents: Sequence[Document], notes: Mapping[str, str]) -> dict[str, object]:
-    """What the script needs. Examples share neighbours, so each neighbour's text is there once."""
+    """What the script needs. Examples share neighbors, so each neighbor's text is included once."""
     pool: dict[OfferedNeighbor, int] = {}
     used: set[OfferedNeighbor] = set()
     for document in documents:
@@ -93,7 +104,7 @@ def _playable(documents: Sequence[Document], notes: Mapping[str, str]) -> dict[s
 
 
 def _derivation(document: Document, pool: Mapping[OfferedNeighbor, int], note: str) -> dict[str, object]:
-    """The splices to replay, and what a script can't know, such as where spaces stand."""
+    """The splices to replay, and what the script can't know, such as where spaces go."""
     generation, tokenizer = document.generation, document.generation.tokenizer
     has_score = generation.policy != "oracle" and math.isfinite(generation.score)
     return {
@@ -124,7 +135,7 @@ def _derivation(document: Document, pool: Mapping[OfferedNeighbor, int], note: s
 
 
 def _cells(document: Document) -> list[dict[str, object]]:
-    """The table's values with their places; a field without values has none."""
+    """The table's values with their positions; a field without values has an empty one."""
     filled = {cell.field for cell in document.cells}
     cells: list[dict[str, object]] = []
     for field, _ in document.generation.table:

@@ -10,7 +10,7 @@ from typing import cast
 from textsplice.report.document import Document
 from textsplice.report.frames import CARET, Frame, Piece, frames, shown, tag
 
-LEGEND = "‸ goes in here   {…}N1 new, from neighbour 1 (T table, V vocabulary)   [-…-] replaced   ▁▁ masked"
+LEGEND = "‸ inserted here   {…}N1 new, from neighbor 1 (T table, V vocabulary)   [-…-] replaced   ▁▁ masked"
 
 
 def plain(document: Document, *, width: int = 100, canvases: bool = True) -> str:
@@ -35,18 +35,18 @@ def plain(document: Document, *, width: int = 100, canvases: bool = True) -> str
         document.kind(source) == "neighbor" for source in document.used
     )
     if unused:
-        lines.append(f"{unused} more {'neighbour was' if unused == 1 else 'neighbours were'} offered.")
+        lines.append(f"{unused} more {'neighbor was' if unused == 1 else 'neighbors were'} offered.")
     return "\n".join(lines).rstrip() + "\n"
 
 
 def heading(document: Document) -> str:
-    """What is known about a derivation beside its text: `d1 · 4 splices · 1 neighbour · full · ok`."""
+    """What is known about a derivation besides its text: `d1 · 4 splices · 1 neighbor · full · ok`."""
     generation = document.generation
     used = sum(document.kind(source) == "neighbor" for source in document.used)
     parts = [
         generation.id,
         _count(len(document.steps), "splice"),
-        _count(used, "neighbour"),
+        _count(used, "neighbor"),
         generation.policy,
         generation.status + (f" ({generation.reason})" if generation.reason else ""),
     ]
@@ -62,7 +62,7 @@ def rule_texts(document: Document) -> list[str]:
 
 
 def table_rows(document: Document) -> list[tuple[str, str, bool]]:
-    """The table's values in order, each with whether the text took a word from it."""
+    """The table's values in order, each with whether the text copied a word from it."""
     used = {place.position for place in document.generation.provenance if place.source == 0}
     return [
         (cell.field, cell.value, any(p in used for p in range(cell.start, cell.stop)))

@@ -1,9 +1,8 @@
-"""What is known of a run, read from its folder: settings, journal, generations, scores."""
+"""What a report shows of a run: settings, journal, generations, scores."""
 
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -11,10 +10,14 @@ from typing import NamedTuple, cast
 
 from textsplice.corpus.table import Table
 from textsplice.errors import InputError
-from textsplice.evaluate.experiments import splice_sources
-from textsplice.evaluate.score import Score, Signature, metric_named
+from textsplice.evaluate.experiments.derivations import sources_read
+from textsplice.evaluate.metrics.metric import metric_named
+from textsplice.evaluate.score import Score, Signature
 from textsplice.files import file_hash
+from textsplice.oracle.splice import Splice
 from textsplice.report.curve import Point
+from textsplice.runs.journal import read_journal
+from textsplice.runs.run import Run
 from textsplice.search.generation import FORMAT as GENERATION_FORMAT
 from textsplice.slots.check import SlotSummary, check_slots, summarize_slots
 from textsplice.slots.lexicon import BUNDLED, Lexicon
@@ -22,8 +25,11 @@ from textsplice.slots.lexicon import BUNDLED, Lexicon
 JSON = Mapping[str, object]
 
 
+SCORES = "scores.json"  # what `evaluate --json` printed
+
+
 class Habits(NamedTuple):
-    """The paper's three figures of interpretability, over all outputs of a file."""
+    """The paper's three measures of interpretability, over all outputs of a file."""
 
     outputs: int
     abstained: int
@@ -49,8 +55,8 @@ class Faithfulness(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """Everything a report shows; a part that is not there is empty."""
+class RunFacts:
+    """Everything a report shows; what a run does not have is empty."""
 
     title: str
     about: JSON
@@ -64,8 +70,8 @@ class Run:
     faithfulness: Faithfulness | None
 
 
-def read_run(path: Path) -> Run:
-    """Reads a run's folder, or a file of generations with the run that it lies in."""
+def read_run(path: Path) -> RunFacts:
+    """Reads a run's folder, or a file of generations with the run whose folder it is in."""
     if not path.exists():
         raise InputError(
             "there is no such run or file.",
@@ -74,24 +80,25 @@ def read_run(path: Path) -> Run:
         )
     folder = path if path.is_dir() else path.parent
     outputs = outputs_in(path) if path.is_dir() else path
-    if outputs is None and not (folder / "run.json").exists():
+    run = Run.open(folder) if Run.is_run(folder) else None
+    if outputs is None and run is None:
         raise InputError(
-            "this folder is not a run and holds no generations.",
+            "this folder is not a run and has no generations.",
             where=str(path),
             remedy="Give a run's folder, or a file that `textsplice generate` wrote.",
         )
-    train, validation = _journal(folder / "train.jsonl")
-    settings = _settings(folder / "config.toml")
-    return Run(
+    train, validation = _losses(run)
+    settings = cast("Mapping[str, JSON]", run.config.to_dict()) if run and run.is_complete() else {}
+    return RunFacts(
         title=folder.resolve().name if path.is_dir() else path.name,
-        about=_json(folder / "run.json"),
+        about=run.about if run else {},
         settings=settings,
         train=train,
         validation=validation,
         outputs=outputs,
         outputs_hash=file_hash(outputs) if outputs else "",
         habits=_habits(outputs) if outputs else None,
-        scores=_scores(folder, outputs),
+        scores=_scores(folder / SCORES, outputs),
         faithfulness=_faithfulness(outputs, settings) if outputs else None,
     )
 
@@ -121,26 +128,12 @@ def _is_generations(path: Path) -> bool:
         return GENERATION_FORMAT in file.readline()
 
 
-def _settings(path: Path) -> Mapping[str, JSON]:
-    if not path.is_file():
-        return {}
-    try:
-        sections = tomllib.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"is not TOML: {error}.", where=str(path)) from error
-    return {name: values for name, values in sections.items() if isinstance(values, dict)}
-
-
-def _journal(path: Path) -> tuple[list[Point], list[Point]]:
-    """The losses of training and of validation; a last line that a killed run left unfinished is skipped."""
-    points: dict[str, list[Point]] = {"train": [], "validation": []}
-    if path.is_file():
-        for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
-            if not line.endswith("\n"):
-                continue
-            row = json.loads(line)
-            if row.get("kind") in points and isinstance(row.get("loss"), (int, float)):
-                points[row["kind"]].append(Point(int(row["step"]), float(row["loss"])))
+def _losses(run: Run | None) -> tuple[list[Point], list[Point]]:
+    """The losses of training and of validation."""
+    points: dict[object, list[Point]] = {"train": [], "validation": []}
+    for row in read_journal(run.journal) if run and run.journal.is_file() else ():
+        if row.get("kind") in points and isinstance(row.get("loss"), (int, float)):
+            points[row["kind"]].append(Point(int(row["step"]), float(row["loss"])))
     return points["train"], points["validation"]
 
 
@@ -155,38 +148,36 @@ def _habits(path: Path) -> Habits:
             continue
         laid = cast("Sequence[Sequence[int]]", row.get("splices", ()))
         places = cast("Sequence[Mapping[str, int]]", row.get("provenance", ()))
-        made = splice_sources(
-            str(row.get("policy")), [splice[2] for splice in laid], [place["source"] for place in places]
-        )
-        splices += len(made)
-        neighbors += len({source for source in made if 0 < source < first_word})
+        read = sources_read([Splice(*splice) for splice in laid], [place["source"] for place in places])
+        splices += len(read)
+        neighbors += len({source for source in read if 0 < source < first_word})
         tokens += len(places)
         copied += sum(place["source"] < first_word for place in places)
     told = max(outputs - abstained, 1)
     return Habits(outputs, abstained, splices / told, neighbors / told, copied / max(tokens, 1))
 
 
-def _scores(folder: Path, outputs: Path | None) -> list[Score]:
-    """What `evaluate --json` printed into `OUTPUTS.scores.json`, or into the folder's `scores.json`."""
-    candidates = [folder / "scores.json"]
+def _scores(of_run: Path, outputs: Path | None) -> list[Score]:
+    """What `evaluate --json` printed into `OUTPUTS.scores.json`, or into the run's own file of scores."""
+    candidates = [of_run]
     if outputs:
-        candidates.insert(0, outputs.with_name(f"{outputs.stem}.scores.json"))
+        candidates.insert(0, outputs.with_name(f"{outputs.stem}.{of_run.name}"))
     path = next((path for path in candidates if path.is_file()), None)
     if path is None:
         return []
     try:
         systems = cast("list[JSON]", _json(path)["systems"])
         rows = cast("list[JSON]", systems[0]["scores"])
-        return [_score(row) for row in rows]
+        return [_score(row, str(path)) for row in rows]
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise InputError(
             "these are not scores as `textsplice evaluate --json` prints them.", where=str(path)
         ) from error
 
 
-def _score(row: JSON) -> Score:
+def _score(row: JSON, where: str) -> Score:
     parts = {field.name: str(row[field.name]) for field in fields(Signature) if field.name != "metric"}
-    signature = Signature(metric=metric_named(str(row["metric"])), **parts)
+    signature = Signature(metric=metric_named(str(row["metric"]), where).name, **parts)
     return Score(float(cast(float, row["value"])), signature)
 
 

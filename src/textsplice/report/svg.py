@@ -1,4 +1,8 @@
-"""The figure: sources in solid boxes, canvases in dotted ones from top to bottom, lines between the spans."""
+"""The figure: sources in solid boxes, canvases in dotted boxes from top to bottom, lines between spans.
+
+Colors are attributes, so that any program draws the light figure. A style sheet replaces each of them where
+the reader prefers a dark page.
+"""
 
 from __future__ import annotations
 
@@ -44,11 +48,21 @@ INKS: dict[SourceKind, Ink] = {
     "table": Ink("#9a4a06", "#fef7ee", "#fde0bd", "6 2"),
     "vocabulary": Ink("#1a6b35", "#f1faf3", "#cbeed5", "1.5 2.5"),
 }
-TEXT, MUTED, STRUCK, MASKED = "#1b1d21", "#5b6068", "#6b7078", "#c3c8d0"
+PAPER, TEXT, MUTED, STRUCK, MASKED = "#ffffff", "#1b1d21", "#5b6068", "#6b7078", "#c3c8d0"
+DARK = {
+    PAPER: "#1b1e24",
+    TEXT: "#ebe9e4",
+    MUTED: "#a9afba",
+    STRUCK: "#959ba6",
+    MASKED: "#4d535e",
+    **dict(zip(INKS["neighbor"][:3], ("#a3c4ff", "#1a2333", "#1f3862"), strict=True)),
+    **dict(zip(INKS["table"][:3], ("#ffc48a", "#2b2219", "#56330f"), strict=True)),
+    **dict(zip(INKS["vocabulary"][:3], ("#93dfab", "#18271e", "#17452a"), strict=True)),
+}
 
 
 def svg(document: Document, *, width: int = 1040) -> str:
-    """A static figure of a derivation in the grammar of the paper's; the same bytes for the same document."""
+    """A static figure of a derivation, like those of the paper; the same bytes for the same document."""
     left = round((width - 2 * MARGIN - GUTTER) * 0.42)
     right = width - 2 * MARGIN - GUTTER - left
     steps = frames(document)
@@ -61,7 +75,8 @@ def svg(document: Document, *, width: int = 1040) -> str:
         f'width="{width}" height="{height:.0f}" font-family="{markup(FAMILY)}" '
         f'font-size="{SIZE:.0f}" role="img" aria-label="{markup(_description(document, steps))}">',
         f"<title>{markup(document.generation.text or document.generation.status)}</title>",
-        f'<rect width="{width}" height="{height:.0f}" fill="#ffffff"/>',
+        f"<style>{_dark_style()}</style>",
+        f'<rect width="{width}" height="{height:.0f}" fill="{PAPER}"/>',
         *(_border(box, dotted=False) for box in sources),
         *(_border(box, dotted=True) for box in canvases[:-1]),
         _final_border(canvases[-1]),
@@ -84,6 +99,13 @@ def svg(document: Document, *, width: int = 1040) -> str:
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
+def _dark_style() -> str:
+    rules = "".join(
+        f'[{use}="{light}"]{{{use}:{dark}}}' for light, dark in DARK.items() for use in ("fill", "stroke")
+    )
+    return f"@media (prefers-color-scheme: dark){{{rules}}}"
+
+
 def _description(document: Document, steps: Sequence[Frame]) -> str:
     told = "; ".join(f"{frame.number}, {frame.sentence}" for frame in steps)
     return f"Derivation of “{document.generation.text}”: {told or 'no splices'}."
@@ -94,13 +116,13 @@ def _unused_note(document: Document) -> str:
     unused = len(document.sources.neighbors) - used
     if not unused:
         return ""
-    return f"{unused} more {'neighbour was' if unused == 1 else 'neighbours were'} offered and not used."
+    return f"{unused} more {'neighbor was' if unused == 1 else 'neighbors were'} offered and not used."
 
 
 def _border(box: Box, *, dotted: bool) -> str:
     ink = INKS[box.kind or "neighbor"]
     style = (
-        f'fill="#ffffff" stroke="{MUTED}" stroke-width="1.2" stroke-dasharray="1.5 3.5" '
+        f'fill="{PAPER}" stroke="{MUTED}" stroke-width="1.2" stroke-dasharray="1.5 3.5" '
         'stroke-linecap="round"'
         if dotted
         else f'fill="{ink.fill}" stroke="{ink.line}" stroke-width="1.4"'
@@ -109,7 +131,7 @@ def _border(box: Box, *, dotted: bool) -> str:
 
 
 def _final_border(box: Box) -> str:
-    return _rectangle(box, f'fill="#ffffff" stroke="{TEXT}" stroke-width="1.6"')
+    return _rectangle(box, f'fill="{PAPER}" stroke="{TEXT}" stroke-width="1.6"')
 
 
 def _rectangle(box: Box, style: str) -> str:
@@ -133,7 +155,7 @@ def _spans(boxes: Sequence[Box]) -> Iterator[str]:
 
 
 def _lines(sources: Sequence[Box], canvases: Sequence[Box]) -> Iterator[str]:
-    """From each copied span to where it was laid, under the words, through the gutter."""
+    """From each copied span to where it was inserted, under the words, through the gutter."""
     laid = {step: box for box in canvases for step in box.spans}
     lanes: Counter[tuple[str, int]] = Counter()
     for box in sources:
@@ -141,7 +163,7 @@ def _lines(sources: Sequence[Box], canvases: Sequence[Box]) -> Iterator[str]:
             if step not in laid:
                 continue
             canvas = laid[step]
-            # A span that goes on to another line touches the margin there: the shortest way out or in.
+            # A span that continues on another line touches the margin there: the shortest way out or in.
             begin = box.extents(start, stop)[0]
             end = _entry(canvas.extents(*canvas.spans[step]))
             lane = lanes[box.title, begin.line] % 3
@@ -181,14 +203,14 @@ def _step_title(box: Box, frame: Frame) -> str:
     return (
         f'<circle cx="{_n(box.x + 8)}" cy="{_n(y - 4)}" r="8" fill="{color}"/>'
         f'<text x="{_n(box.x + 8)}" y="{_n(y - 0.5)}" font-size="10" font-weight="bold" '
-        f'text-anchor="middle" fill="#ffffff">{frame.number}</text>'
+        f'text-anchor="middle" fill="{PAPER}">{frame.number}</text>'
         f'<text x="{_n(box.x + 21)}" y="{_n(y)}" font-size="11.5" font-weight="bold" '
         f'fill="{color}">{markup(_fitted(box.title, box.width - 21))}</text>'
     )
 
 
 def _text(box: Box) -> Iterator[str]:
-    """One text element a line, so that a selection copies whole lines with their spaces."""
+    """One text element per line, so that a selection copies whole lines with their spaces."""
     left = box.x + PADDING
     lines: dict[int, list[str]] = {}
     for word, place in zip(box.words, box.placed, strict=True):
@@ -230,7 +252,7 @@ def _strikes(box: Box) -> Iterator[str]:
 
 
 def _underlines(box: Box) -> Iterator[str]:
-    """The finished text's sources: one underline a run of words of one kind, dashed by kind."""
+    """The finished text's sources: one underline per run of words of one kind, dashed by kind."""
     start = 0
     for _, run in groupby(box.words, key=lambda word: word.kind):
         stop = start + len(list(run))
@@ -249,7 +271,7 @@ def _stroke(extent: Extent, y: float, color: str, dashes: str) -> str:
 
 
 def _carets(steps: Sequence[Frame], canvases: Sequence[Box]) -> Iterator[str]:
-    """A caret under the place where a span went in without replacing anything."""
+    """A caret under the place where a span was inserted without replacing anything."""
     for frame, box in zip(steps, canvases, strict=False):
         if frame.number not in box.spans or frame.step.splice.replaces:
             continue

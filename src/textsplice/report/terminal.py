@@ -1,7 +1,8 @@
-"""The view for a terminal. A source is told by its label and its underline; color only helps."""
+"""The view for a terminal. Labels and underlines tell sources apart; color only helps."""
 
 from __future__ import annotations
 
+from io import StringIO
 from itertools import groupby
 
 from rich.console import Console, ConsoleOptions, Group, RenderResult
@@ -14,7 +15,7 @@ from textsplice.report.document import Document
 from textsplice.report.frames import CARET, MASK_SIGN, Frame, Piece, finished, frames, shown, tag
 from textsplice.report.plain import heading, table_rows
 
-# One underline a kind: plain, double, and italics where the terminal has no third.
+# One underline per kind: single, double, and italics, since terminals have no third.
 _STYLES: dict[SourceKind, str] = {
     "neighbor": "blue underline",
     "table": "dark_orange underline2",
@@ -24,7 +25,7 @@ _STRUCK = "strike dim"
 
 
 class TerminalView:
-    """A derivation that Rich can print; widths below 60 put labels above instead of beside."""
+    """A derivation that Rich can print; below a width of 60, labels go above instead of beside."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
@@ -44,8 +45,15 @@ class TerminalView:
 
 
 def terminal(document: Document) -> TerminalView:
-    """What `rich.print` or a `Console` shows of a derivation."""
+    """A derivation for `rich.print` or a `Console`."""
     return TerminalView(document)
+
+
+def ansi(document: Document, *, width: int | None = None) -> str:
+    """A derivation as text with the escape sequences of a terminal."""
+    out = StringIO()
+    Console(file=out, force_terminal=True, color_system="256", width=width).print(terminal(document))
+    return out.getvalue()
 
 
 def _finished_line(document: Document) -> Text:
@@ -62,12 +70,12 @@ def _finished_line(document: Document) -> Text:
 
 def _legend() -> Text:
     return Text.assemble(
-        ("neighbour", _STYLES["neighbor"]),
+        ("neighbor", _STYLES["neighbor"]),
         " N1  ",
         ("table", _STYLES["table"]),
         " T  ",
         ("vocabulary", _STYLES["vocabulary"]),
-        f" V  {CARET} goes in here  ",
+        f" V  {CARET} inserted here  ",
         ("replaced", _STRUCK),
         f"  {MASK_SIGN} masked",
     )
@@ -129,6 +137,6 @@ def _neighbors(document: Document) -> list[Text]:
     ]
     unused = len(document.sources.neighbors) - len(lines)
     if unused:
-        noun = "neighbour was" if unused == 1 else "neighbours were"
+        noun = "neighbor was" if unused == 1 else "neighbors were"
         lines.append(Text(f"{unused} more {noun} offered and not used.", style="dim"))
     return lines

@@ -1,7 +1,7 @@
-"""How wide a word is drawn, without a font at hand, and how words fill lines.
+"""How wide a word is drawn, without reading a font, and how words fill lines.
 
-The figure asks for Helvetica, Arial or Liberation Sans, which have the same widths by design; these are
-they, in thousandths of the font size, for ASCII and estimates beyond.
+The figure uses Helvetica, Arial or Liberation Sans, which have the same widths by design. The widths below
+are theirs for ASCII, in thousandths of the font size; other characters are estimated.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _WIDE, _NARROW, _ZERO = 1000, 600, 0
 
 
 class Placed(NamedTuple):
-    """A word's place: its line, its left edge and its width, in the units of the font's size."""
+    """A word's position: its line, its left edge and its width, in the units of the font size."""
 
     line: int
     x: float
@@ -52,14 +52,14 @@ def text_width(text: str, size: float) -> float:
 
 
 def is_estimated(text: str) -> bool:
-    """Whether some width is only a guess, so that the drawing must fit the word to it."""
+    """Whether a width is only estimated, so that the drawing must fit the word to it."""
     return any(character not in _WIDTHS for character in text)
 
 
 def lay(words: Sequence[tuple[str, bool, float]], width: float, size: float) -> list[Placed]:
     """Fills lines of `width` with (word, space before it, room after it).
 
-    Lines break only where a space stands; a word longer than a line is made to fit one.
+    Lines break only at spaces; a word longer than a line is made to fit one.
     """
     placed: list[Placed] = []
     space = text_width(" ", size)
@@ -76,7 +76,7 @@ def lay(words: Sequence[tuple[str, bool, float]], width: float, size: float) -> 
 
 
 def _glued_width(words: Sequence[tuple[str, bool, float]], widths: Sequence[float], first: int) -> float:
-    """The width of a word with all that sticks to it: a comma must not start a line."""
+    """The width of a word with all that follows it without a space: a comma must not start a line."""
     total = widths[first] + words[first][2]
     for (_, spaced, room), width in zip(words[first + 1 :], widths[first + 1 :], strict=True):
         if spaced:

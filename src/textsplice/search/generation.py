@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 from textsplice.corpus.table import Table
+from textsplice.extensions import VIEWS
 from textsplice.oracle.sources import Sources
 from textsplice.oracle.splice import Origin, Splice, trace
 from textsplice.text.tokens import BEGIN, END, Tokenizer, detokenize_with_spans
@@ -91,15 +92,10 @@ class Generation:
 
     def show(self) -> None:
         """Shows the derivation: a player in a notebook, canvas by canvas in a terminal."""
-        # Views stand right of this room; a value that shows itself is worth the exception.
-        from textsplice.report import show
-
-        show(self.to_dict())
+        cast("Callable[[Mapping[str, object]], None]", VIEWS["show"])(self.to_dict())
 
     def _repr_html_(self) -> str:
-        from textsplice.report import generation_html
-
-        return generation_html(self.to_dict())
+        return cast("Callable[[Mapping[str, object]], str]", VIEWS["notebook"])(self.to_dict())
 
     def to_dict(self) -> dict[str, object]:
         """The published JSON, `textsplice.generation/1` (docs/formats.md)."""

@@ -1,4 +1,4 @@
-"""Faithfulness: does a text say what its table says, all of it, once, and nothing else?"""
+"""Faithfulness: does a text say everything in its table, once, and nothing else?"""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from textsplice.text.yes_no import is_yes_or_no
 
 Status = Literal["ok", "missing", "wrong", "repeated", "added", "unchecked"]
 ERRORS: tuple[Status, ...] = ("missing", "wrong", "repeated", "added")
-SIDE_BY_SIDE = 2  # words between mentions that belong together
+SIDE_BY_SIDE = 2  # at most so many words between mentions that count as one
 _AS_WRITTEN = FieldWordings({})
 
 
 class Slot(NamedTuple):
-    """One value of the table and what became of it.
+    """One value of the table and what the text says about it.
 
-    `missing`: nothing says it. `wrong`: another value of the field, `said`, stands in the text. `repeated`:
-    it is said more than once. `added`: the table has no such field, yet `said` is said. `unchecked`: a
-    yes or no that the lexicon has no wording for.
+    `missing`: the text does not say it. `wrong`: the text says another value of the field, `said`.
+    `repeated`: the text says it more than once. `added`: the table does not have the field, but the text says
+    `said`. `unchecked`: a yes or no that the lexicon has no wording for.
     """
 
     field: str
@@ -41,12 +41,12 @@ class SlotReport:
 
     @property
     def checked(self) -> int:
-        """How many slots of the table were looked for."""
+        """The number of slots that were looked for."""
         return sum(slot.status not in ("unchecked", "added") and bool(slot.value) for slot in self.slots)
 
     @property
     def errors(self) -> tuple[Slot, ...]:
-        """What is not as the table says."""
+        """The slots with an error."""
         return tuple(slot for slot in self.slots if slot.status in ERRORS)
 
     def __str__(self) -> str:
@@ -55,7 +55,7 @@ class SlotReport:
 
 @dataclass(frozen=True, slots=True)
 class SlotSummary:
-    """Many texts together; `by_field` counts each status of each field."""
+    """Counts over many texts; `by_field` has the counts of each status for each field."""
 
     texts: int
     slots: int
@@ -65,12 +65,12 @@ class SlotSummary:
 
     @property
     def error_rate(self) -> float:
-        """Errors of all four kinds a slot."""
+        """Errors of all four kinds per slot."""
         return sum(self.by_status.get(status, 0) for status in ERRORS) / max(1, self.slots)
 
     @property
     def missing_or_wrong_rate(self) -> float:
-        """What most papers call the slot error rate, without what is added or repeated."""
+        """Missing and wrong values per slot: what most papers call the slot error rate."""
         return sum(self.by_status.get(status, 0) for status in ("missing", "wrong")) / max(1, self.slots)
 
     def to_dict(self) -> dict[str, object]:
@@ -87,7 +87,7 @@ class SlotSummary:
 
 
 def check_slots(text: str, table: Table, lexicon: Lexicon) -> SlotReport:
-    """Looks for each value of the table, and for values it does not have."""
+    """Looks for each value of the table, and for values that it does not have."""
     slots = [(field, value) for field, values in table for value in values]
     mentions = lexicon.matcher.find(words_of(text), slots)
     said: dict[str, list[Mention]] = {}
@@ -106,7 +106,7 @@ def check_slots(text: str, table: Table, lexicon: Lexicon) -> SlotReport:
 
 
 def slot_errors(texts: Sequence[str], tables: Iterable[Table], lexicon: Lexicon) -> list[int]:
-    """How many errors each text has."""
+    """The number of errors in each text."""
     return [len(check_slots(text, table, lexicon).errors) for text, table in zip(texts, tables, strict=True)]
 
 
@@ -156,7 +156,7 @@ def _check_field(
 
 
 def _times_said(mentions: Sequence[Mention]) -> int:
-    """Mentions side by side say a thing once: `a high rating of 5 out of 5`."""
+    """Mentions next to each other count once: `a high rating of 5 out of 5`."""
     apart = sum(b.start - a.stop > SIDE_BY_SIDE for a, b in pairwise(mentions))
     return apart + 1 if mentions else 0
 
@@ -164,7 +164,7 @@ def _times_said(mentions: Sequence[Mention]) -> int:
 def _foreign(
     mentions: Sequence[Mention], values: Sequence[str], wordings: FieldWordings, elsewhere: set[str]
 ) -> list[str]:
-    """Values that are said and are neither this field's, nor anyone's to say, nor another field's own."""
+    """Mentioned values that are neither this field's, nor generic, nor values of another field."""
     foreign: dict[str, None] = {}
     for mention in mentions:
         if mention.values.isdisjoint(values) and mention.values.isdisjoint(wordings.generic):

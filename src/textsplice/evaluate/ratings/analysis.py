@@ -1,4 +1,4 @@
-"""Do raters see a difference? Means, analysis of variance, and Tukey's honest significant differences."""
+"""Do raters see a difference? Means, analysis of variance, and Tukey's honestly significant differences."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from math import sqrt
 from typing import NamedTuple
 
 from textsplice.errors import InputError, MissingExtraError
+from textsplice.evaluate.ratings.items import CRITERIA
 from textsplice.evaluate.ratings.reading import Rating, Ratings
-from textsplice.evaluate.ratings.sheets import CRITERIA
 from textsplice.evaluate.tables import markdown
 
 LEVEL = 0.95
@@ -30,7 +30,7 @@ class Effect(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """Two systems: the difference of their means, its interval and p, honest for all pairs together."""
+    """Two systems: the difference of their means, its interval and p, corrected for comparing all pairs."""
 
     first: str
     second: str
@@ -57,14 +57,14 @@ class Analysis:
 
 
 def analyze(ratings: Ratings) -> list[Analysis]:
-    """Each criterion by system, example and rater; pairs of systems are compared by the same residuals."""
+    """Analyzes each criterion by system, example and rater, and compares pairs of systems."""
     if find_spec("statsmodels") is None:
         raise MissingExtraError(
             "the analysis needs statsmodels, which is not installed.",
             remedy="Install it with `pip install 'textsplice[eval]'`.",
         )
     if len(ratings.systems) < 2:
-        raise InputError("there is only one system: nothing to compare.")
+        raise InputError("there is only one system, so there is nothing to compare.")
     return [
         _analyze(criterion, [mark for mark in ratings.marks if mark.criterion == criterion])
         for criterion in CRITERIA
@@ -74,7 +74,7 @@ def analyze(ratings: Ratings) -> list[Analysis]:
 def tukey(
     means: dict[str, float], counts: dict[str, int], mean_square: float, degrees: float
 ) -> tuple[Difference, ...]:
-    """Tukey–Kramer for all pairs, with the residuals of whatever model was fitted."""
+    """The Tukey–Kramer test for all pairs, with the residuals of the fitted model."""
     from scipy.stats import studentized_range
 
     critical = _critical(len(means), degrees)
@@ -90,7 +90,7 @@ def tukey(
 
 @cache
 def _critical(groups: int, degrees: float) -> float:
-    """Found by integration and root finding, and the same for every criterion."""
+    """Slow to compute (integration and root finding), and the same for every criterion."""
     from scipy.stats import studentized_range
 
     return float(studentized_range.ppf(LEVEL, groups, degrees))
@@ -117,7 +117,7 @@ def analyses_as_markdown(ratings: Ratings, analyses: Sequence[Analysis]) -> str:
     """Means, effects and differences as tables."""
     parts = [f"# Ratings by {len(ratings.raters)} raters\n"]
     parts += [f"Rater {r + 1} is left out: {why}.\n" for r, why in sorted(ratings.excluded.items())]
-    parts += [f"{path} is left out: it has no row.\n" for path in ratings.empty]
+    parts += [f"{path} is left out: it has no rows.\n" for path in ratings.empty]
     rows = [[s, *(f"{each.means[s]:.2f}" for each in analyses)] for s in ratings.systems]
     parts.append(markdown(["mean", *(each.criterion for each in analyses)], rows))
     for each in analyses:
@@ -141,7 +141,7 @@ def _analyze(criterion: str, marks: Sequence[Rating]) -> Analysis:
     from statsmodels.stats.anova import anova_lm
 
     frame = pd.DataFrame(marks)
-    # A factor with one level explains nothing and can't be estimated.
+    # A factor with one level can't be estimated.
     levels = {factor: len({getattr(mark, factor) for mark in marks}) for factor in FACTORS}
     factors = [factor for factor in FACTORS if levels[factor] > 1]
     model = ols("mark ~ " + " + ".join(f"C({factor})" for factor in factors), frame).fit()

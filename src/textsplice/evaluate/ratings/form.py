@@ -6,10 +6,8 @@ import json
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from textsplice.evaluate.ratings.sheets import SheetItem
+from textsplice.evaluate.ratings.items import SheetItem
 
 QUESTIONS = {
     "naturalness": "Could a person have written this text?",
@@ -26,7 +24,7 @@ def form(rater: str, sheet: Sequence[SheetItem], criteria: Sequence[str]) -> str
     return (
         template.replace("{{rater}}", escape(rater))
         .replace("{{questions}}", "\n".join(_question(criterion) for criterion in criteria))
-        # Not even a table's text may end the script.
+        # No text may end the script element.
         .replace("{{settings}}", settings.replace("<", "\\u003c"))
         .replace("{{items}}", items)
     )

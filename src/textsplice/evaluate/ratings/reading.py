@@ -1,4 +1,4 @@
-"""Filled sheets back in: who rated what how, and who did not finish."""
+"""Reads filled sheets: the marks of each rater, and who did not finish."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import NamedTuple, cast
 
 from textsplice.corpus.missing import missing_file
 from textsplice.errors import InputError
-from textsplice.evaluate.ratings.sheets import CRITERIA, HIGHEST, LOWEST
+from textsplice.evaluate.ratings.items import CRITERIA, HIGHEST, LOWEST
 
 
 class Rating(NamedTuple):
@@ -29,7 +29,7 @@ class Rating(NamedTuple):
 class Ratings:
     """All marks of the raters who finished, and why the others are left out.
 
-    `empty` are files without a row, which don't say whose they are.
+    `empty` are files without a row, which don't say which rater they belong to.
     """
 
     marks: tuple[Rating, ...]
@@ -50,7 +50,7 @@ class _Item(NamedTuple):
 
 
 def read_ratings(key: Path, files: Sequence[Path]) -> Ratings:
-    """Reads filled CSV files; a rater who left a mark out is excluded whole, and so is an empty file."""
+    """Reads filled CSV files. A rater who left out a mark is excluded entirely; empty files are skipped."""
     items = _read_key(key)
     expected: dict[int, int] = {}
     for item in items.values():
@@ -72,14 +72,14 @@ def read_ratings(key: Path, files: Sequence[Path]) -> Ratings:
         else:
             marks[rater] = found
     if not marks:
-        raise InputError("no rater finished: there is nothing to count.")
+        raise InputError("no rater finished, so there is nothing to analyze.")
     together = tuple(mark for rater in sorted(marks) for mark in marks[rater])
     return Ratings(together, tuple(sorted(marks)), excluded, tuple(empty))
 
 
 def _read_key(path: Path) -> dict[str, _Item]:
     if not path.is_file():
-        raise missing_file(path, remedy="`ratings make` writes it beside the sheets.")
+        raise missing_file(path, remedy="`ratings make` writes it next to the sheets.")
     try:
         data = cast("dict[str, object]", json.loads(path.read_text(encoding="utf-8")))
         rows = cast("list[dict[str, object]]", data["items"])
@@ -88,14 +88,14 @@ def _read_key(path: Path) -> dict[str, _Item]:
             for row in rows
         }
     except (ValueError, KeyError, TypeError) as error:
-        raise InputError("is not a key that `ratings make` wrote.", where=str(path)) from error
+        raise InputError("is not a key written by `ratings make`.", where=str(path)) from error
 
 
 def _read_sheet(path: Path, items: dict[str, _Item]) -> tuple[int, list[Rating], int] | None:
     """The rater, the marks, and how many are blank; None if there is no row."""
     if not path.is_file():
         raise missing_file(path)
-    # Spreadsheets save in whatever encoding they like. Items and marks are ASCII; texts are not read back.
+    # Spreadsheet programs save in various encodings. Items and marks are ASCII, and texts are not read back.
     text = path.read_text(encoding="utf-8-sig", errors="replace")
     if not text.strip():
         return None
@@ -114,7 +114,7 @@ def _read_sheet(path: Path, items: dict[str, _Item]) -> tuple[int, list[Rating],
         if name not in items:
             raise InputError(f"the item {name!r} is not in the key.", where=where)
         if name in seen:
-            raise InputError(f"the item {name!r} stands twice.", where=where)
+            raise InputError(f"the item {name!r} appears twice.", where=where)
         seen.add(name)
         item = items[name]
         raters.add(item.rater)

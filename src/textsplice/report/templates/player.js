@@ -50,7 +50,7 @@
 
   function label(place) {
     const kind = kindOf(place.source);
-    if (kind === "neighbor") return `neighbour ${place.source}`;
+    if (kind === "neighbor") return `neighbor ${place.source}`;
     if (kind === "vocabulary") return "vocabulary";
     const cell = shown.cells.find((c) => c.start <= place.position && place.position < c.stop);
     return cell ? `table · ${cell.field}` : "table";
@@ -174,7 +174,7 @@
     threadOfStep();
   }
 
-  // `Step 2, from neighbour 1 (id): “… the words around it …”`, with the span marked.
+  // `Step 2, from neighbor 1 (id): “… the words around it …”`, with the span marked.
   function inContext(place, begin, end) {
     const { tokens, id } = shown.sources[place.source];
     const quote = make("q", { dir: "auto" });
@@ -302,7 +302,7 @@
     const used = new Set(shown.steps.map((step) => step.splice[2]));
     const neighbors = [...used].filter((source) => kindOf(source) === "neighbor").length;
     const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
-    const items = [make("b", {}, shown.id), count(shown.steps.length, "splice"), count(neighbors, "neighbour"), shown.policy];
+    const items = [make("b", {}, shown.id), count(shown.steps.length, "splice"), count(neighbors, "neighbor"), shown.policy];
     if (shown.score !== null) items.push(`score ${shown.score.toFixed(3)}`);
     if (shown.attribution !== "exact") items.push("likeliest source named");
     items.push(...shown.rules);
@@ -346,7 +346,7 @@
     if (idle.length) {
       nodes.push(make("details", { class: "unused", open: idle.length <= 2 }, make("summary", {}, `${idle.length} offered and not used`), ...idle.map(card)));
     }
-    if (!nodes.length) nodes.push(make("p", { class: "about" }, "No neighbours were offered."));
+    if (!nodes.length) nodes.push(make("p", { class: "about" }, "No neighbors were offered."));
     return nodes;
   }
 
@@ -422,7 +422,7 @@
           make("section", { class: "card", "aria-label": "Table" }, make("h3", {}, "Table"), make("table", { class: "cells" }, parts.cells)),
           parts.stepsCard),
         make("div", { class: "column" },
-          make("section", { class: "card", "aria-label": "Neighbours" }, make("h3", {}, "Neighbours"), parts.sources))),
+          make("section", { class: "card", "aria-label": "Neighbors" }, make("h3", {}, "Neighbors"), parts.sources))),
       parts.thread);
     if (derivations.length > 1) home.append(examples());
     home.classList.toggle("many", derivations.length > 1);

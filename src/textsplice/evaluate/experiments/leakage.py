@@ -1,26 +1,29 @@
-"""Leaks: references whose delexicalised form stands in the training set, so that copying scores well."""
+"""Leaks: references whose delexicalized form appears in the training set, so that copying scores well."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from textsplice.corpus import read_corpus
 from textsplice.corpus.splits import SPLITS
+from textsplice.evaluate.experiments.record import Result, about, results_folder
 from textsplice.evaluate.tables import markdown
 from textsplice.prepare.stages import shapes
 from textsplice.runs.prepared import Prepared
 from textsplice.text import Tokenizer, linearize, tokenize
 from textsplice.text.delexicalize import delexicalize
 
+NAME = "leakage"
 WORST = 10
 CLEANING = 'corpus.decontaminate = ["test"]'
 
 
 @dataclass(frozen=True, slots=True)
 class LeakedShape:
-    """A form that stands in both, how often, and a text of each."""
+    """A form that appears in both, how often, and a text of each."""
 
     shape: str
     in_split: int
@@ -31,7 +34,7 @@ class LeakedShape:
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """How much of a split's references stands delexicalised in train."""
+    """How many of a split's references appear in train once values are replaced by their fields' names."""
 
     split: str
     references: int
@@ -44,10 +47,18 @@ class Leak:
 
 @dataclass(frozen=True, slots=True)
 class Shaped:
-    """The texts of a split and their delexicalised forms."""
+    """The texts of a split and their delexicalized forms."""
 
     texts: Sequence[str]
     shapes: Sequence[str]
+
+
+def run(source: str, *, out: Path, worst: int = WORST) -> Result:
+    """Counts leaks, and shows the `worst` most frequent forms."""
+    folder = results_folder(out, NAME)
+    found = leaks(source, worst=worst)
+    data = {"about": about(source), "source": source, "splits": [asdict(leak) for leak in found]}
+    return Result(NAME, data, leaks_as_markdown(source, found)).write(folder)
 
 
 def find_leak(split: str, asked: Shaped, train: Shaped, *, worst: int = WORST) -> Leak:
@@ -75,7 +86,7 @@ def find_leak(split: str, asked: Shaped, train: Shaped, *, worst: int = WORST) -
 def shaped_corpus(
     source: str, split: str, *, tokenizer: Tokenizer = "words", text_column: str | None = None
 ) -> Shaped:
-    """Reads and delexicalises a split of a corpus."""
+    """Reads and delexicalizes a split of a corpus."""
     texts: list[str] = []
     shapes: list[str] = []
     for example in read_corpus(source, split, text_column=text_column):
@@ -87,7 +98,7 @@ def shaped_corpus(
 
 
 def leaks(source: str, *, text_column: str | None = None, worst: int = WORST) -> list[Leak]:
-    """The leaks of dev and test of a prepared folder or of a corpus."""
+    """The leaks from dev and test into train, of a prepared folder or of a corpus."""
     if Prepared.is_prepared(source):
         prepared = Prepared.open(source)
         shaped = {
@@ -99,17 +110,12 @@ def leaks(source: str, *, text_column: str | None = None, worst: int = WORST) ->
     return [find_leak(split, asked, train, worst=worst) for split, asked in shaped.items()]
 
 
-def leaks_as_data(source: str, found: Sequence[Leak]) -> dict[str, object]:
-    """Plain data."""
-    return {"source": source, "splits": [asdict(leak) for leak in found]}
-
-
 def leaks_as_markdown(source: str, found: Sequence[Leak]) -> str:
-    """A page: shares, the worst forms, and what to do."""
+    """A page: counts, the most frequent forms, and what to do."""
     parts = [
         f"# Leaks into {source}\n",
         markdown(
-            ["split", "references", "stand delexicalised in train", "share", "word for word", "train rows"],
+            ["split", "references", "delexicalized in train", "share", "word for word", "train rows"],
             [
                 [
                     leak.split,
@@ -122,13 +128,13 @@ def leaks_as_markdown(source: str, found: Sequence[Leak]) -> str:
                 for leak in found
             ],
         ),
-        f"`{CLEANING}` makes `prepare` leave out the training rows that the test references repeat.\n",
+        f"With `{CLEANING}`, `prepare` leaves out the training rows that test references repeat.\n",
     ]
     for leak in found:
         if leak.worst:
             parts.append(f"## Most frequent in {leak.split}\n")
             rows = [[w.shape, f"{w.in_split:,}", f"{w.in_train:,}", w.text] for w in leak.worst]
-            header = ["form", f"in {leak.split}", "in train", "for instance"]
+            header = ["form", f"in {leak.split}", "in train", "example"]
             parts.append(markdown(header, rows, texts=header[-1:]))
     return "\n".join(parts)
 

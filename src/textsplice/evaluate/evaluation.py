@@ -1,0 +1,148 @@
+"""One system's outputs, measured: metrics, and how faithful the texts are to their tables."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textsplice.corpus.table import Table
+from textsplice.errors import InputError, MissingExtraError
+from textsplice.evaluate.metrics.metric import metric_named
+from textsplice.evaluate.outputs import Item, Matched, Output, corpus_of, read_items
+from textsplice.evaluate.score import E2E_METRICS, Measurement, measure
+from textsplice.slots.check import SlotReport, SlotSummary, check_slots, summarize_slots
+from textsplice.slots.lexicon import BUNDLED, VALUES, Lexicon
+
+NO_LEXICON = "none"
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The scores of one system and, if slots were checked, what the checker found.
+
+    `scores` are the values by metric; `signatures` say how each number was made.
+    """
+
+    name: str
+    items: int
+    measurements: list[Measurement]
+    reports: list[SlotReport]
+    slots: SlotSummary | None
+    erring: list[dict[str, object]]
+    lexicon: str | None = None
+    slot_signature: str | None = None
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The values, by the metric's name."""
+        return {each.score.metric: each.score.value for each in self.measurements}
+
+    @property
+    def signatures(self) -> list[str]:
+        """How each number was made, one line per number."""
+        lines = [str(each.score.signature) for each in self.measurements]
+        return lines if self.slot_signature is None else [*lines, self.slot_signature]
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain data; `slot_errors` names the field and the output of each error."""
+        return {
+            "name": self.name,
+            "items": self.items,
+            "scores": [each.score.to_dict() for each in self.measurements],
+            "lexicon": self.lexicon,
+            "slots": None if self.slots is None else self.slots.to_dict(),
+            "slot_signature": self.slot_signature,
+            "slot_errors": self.erring,
+        }
+
+
+@dataclass(frozen=True)
+class ReferenceSet:
+    """What outputs are scored against: the items of a split, and how signatures name them.
+
+    `lexicon` is the default for checking slots: that of the corpus, else the values as written, and None if
+    there are no tables to check against.
+    """
+
+    items: list[Item]
+    data: str
+    lexicon: str | None
+
+    @classmethod
+    def read(cls, references: str, split: str, *, text_column: str | None = None) -> ReferenceSet:
+        """Reads a split of a corpus or of a prepared folder, or a JSONL file of ids and texts."""
+        items = read_items(references, split, text_column=text_column)
+        if items[0].table is None:
+            return cls(items, references, None)
+        return cls(items, f"{references}/{split}", default_lexicon(corpus_of(references)))
+
+    def lexicon_named(self, name: str | None) -> str | None:
+        """The lexicon to use: the named one, none for "none", the default for None."""
+        return chosen_lexicon(name, self.lexicon)
+
+
+def default_lexicon(corpus: str) -> str:
+    """The lexicon that comes with the package for this corpus, else the values as they are written."""
+    name = corpus.split(":")[0]
+    return name if name in BUNDLED else VALUES
+
+
+def chosen_lexicon(name: str | None, default: str | None) -> str | None:
+    """The named lexicon; None for "none"; the default if no name was given."""
+    if name is None:
+        return default
+    return None if name == NO_LEXICON else name
+
+
+def default_metrics() -> tuple[list[str], dict[str, MissingExtraError]]:
+    """The metrics of the E2E challenge that can be computed here, and why the others can't."""
+    obstacles = {name: metric_named(name).obstacle() for name in E2E_METRICS}
+    missing = {name: error for name, error in obstacles.items() if error is not None}
+    return [name for name in E2E_METRICS if name not in missing], missing
+
+
+def evaluate_matched(
+    matched: Matched, metrics: Sequence[str], *, name: str, data: str, lexicon: str | None = None
+) -> Evaluation:
+    """Scores outputs that have been matched with their references.
+
+    `lexicon` is a name or a file; `values` looks for the values of the tables as they are written.
+    """
+    measurements = measure(matched.texts, matched.references, metrics, data=data)
+    if lexicon is None:
+        return Evaluation(name, len(matched.items), measurements, [], None, [])
+    tables = [_table(item, output) for item, output in zip(matched.items, matched.outputs, strict=True)]
+    known = Lexicon.named(lexicon, tables)
+    reports = [check_slots(text, table, known) for text, table in zip(matched.texts, tables, strict=True)]
+    erring: list[dict[str, object]] = [
+        {
+            "id": output.id or item.ids[0],
+            "text": output.text,
+            "errors": [slot._asdict() for slot in report.errors],
+        }
+        for item, output, report in zip(matched.items, matched.outputs, reports, strict=True)
+        if report.errors
+    ]
+    slots = summarize_slots(reports)
+    signature = slot_signature(lexicon, known)
+    return Evaluation(name, len(matched.items), measurements, reports, slots, erring, lexicon, signature)
+
+
+def slot_signature(name: str, lexicon: Lexicon) -> str:
+    """What slot errors were counted with: the lexicon by name and by a hash of its content, our version."""
+    from textsplice import __version__
+
+    digest = hashlib.sha256(lexicon.to_toml().encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return f"slots|lexicon:{name}@{digest}|version:textsplice-{__version__}"
+
+
+def _table(item: Item, output: Output) -> Table:
+    table = output.table or item.table
+    if table is None:
+        raise InputError(
+            "slots can't be checked without a table.",
+            where=output.where,
+            remedy="Leave the check out with --lexicon none.",
+        )
+    return table
