@@ -7,7 +7,7 @@
     print(out.text)
     out.show()
 
-`docs/python.md` has a page per task: prepare and train, rules, evaluating.
+`docs/python/` has a page per task: prepare and train, rules, evaluating.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The derivation document: the value that all views are drawn from.
 
 It is a generation together with what replaying it shows: every canvas, and what each splice inserted and
-replaced. `docs/views.md` and `schema.json` describe its JSON. An oracle's derivation has one too.
+replaced. `docs/views.md` and `schemas/` describe its JSON. An oracle's derivation has one too.
 """
 
 from __future__ import annotations
