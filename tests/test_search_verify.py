@@ -9,8 +9,9 @@ import pytest
 from search_world import prepared, tables
 from textsplice import Table
 from textsplice.errors import VerificationError
+from textsplice.oracle.sources import OfferedNeighbor
 from textsplice.oracle.splice import Splice
-from textsplice.search.generation import Attribution, Generation, OfferedNeighbor, Status
+from textsplice.search.generation import Attribution, Generation, Status
 from textsplice.search.rules import ApprovedNeighbors
 from textsplice.search.verify import check_complete, find_lie, verify
 from textsplice.splicer import Splicer

@@ -19,18 +19,12 @@ from textsplice.errors import InputError, StorageError
 from textsplice.files import file_hash
 from textsplice.memory import is_out_of_memory
 from textsplice.neighbors.store import Store
+from textsplice.oracle.sources import Sources
 from textsplice.policy.cases import Case
 from textsplice.progress import bar
 from textsplice.ragged import Ragged
 from textsplice.search.choose import Judge, Slips, choose, slot_slips, worded_slips
-from textsplice.search.generation import (
-    Alternative,
-    Attribution,
-    Generation,
-    Sources,
-    Status,
-    make_generation,
-)
+from textsplice.search.generation import Alternative, Attribution, Generation, Status, make_generation
 from textsplice.search.offers import Offers
 from textsplice.search.problem import Candidate, Outcome, Problem
 from textsplice.search.rules import Rule

@@ -132,9 +132,9 @@ def _histogram(costs: dict[int, int], width: int = 50, longest: int = 24) -> lis
 def show_example(console: Console, prepared: Prepared, split: str, number: int) -> None:
     """One example with its neighbours and its derivation."""
     from textsplice.errors import InputError
+    from textsplice.oracle.sources import OfferedNeighbor
     from textsplice.report.document import oracle_document
     from textsplice.report.terminal import terminal
-    from textsplice.search.generation import OfferedNeighbor
 
     rows = prepared.split(split)
     if number >= len(rows):

@@ -10,11 +10,11 @@ from functools import cache
 from importlib import resources
 from string import Template
 
+from textsplice.oracle.sources import OfferedNeighbor
 from textsplice.report.document import Document
 from textsplice.report.escape import markup, script_json
 from textsplice.report.frames import frames, spacing
 from textsplice.report.plain import plain, rule_texts
-from textsplice.search.generation import OfferedNeighbor
 from textsplice.text.tokens import BEGIN, END, MASK, Tokenizer
 
 

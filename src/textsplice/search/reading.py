@@ -7,17 +7,9 @@ from typing import cast, get_args
 
 from textsplice.corpus.table import Table
 from textsplice.errors import InputError
+from textsplice.oracle.sources import OfferedNeighbor, Sources
 from textsplice.oracle.splice import Splice
-from textsplice.search.generation import (
-    FORMAT,
-    Alternative,
-    Attribution,
-    Generation,
-    OfferedNeighbor,
-    Provenance,
-    Sources,
-    Status,
-)
+from textsplice.search.generation import FORMAT, Alternative, Attribution, Generation, Provenance, Status
 from textsplice.text.linearize import Linearized, Segment
 from textsplice.text.tokens import Tokenizer
 
