@@ -22,10 +22,11 @@ from textsplice.evaluate.experiments import control, interpretability, outcomes
 from textsplice.evaluate.leakage import Shaped, find_leak, leaks
 from textsplice.oracle.sources import OfferedNeighbor, Sources
 from textsplice.oracle.splice import Splice
+from textsplice.policy.problem import Draft
 from textsplice.prepare import prepare
 from textsplice.report.run import read_run
 from textsplice.search.generation import Generation, make_generation
-from textsplice.search.rules import Draft, MinSentences, Rule
+from textsplice.search.rules import MinSentences, Rule
 from textsplice.splicer import Splicer
 from textsplice.text.linearize import linearize
 from textsplice.text.tokens import BEGIN, END

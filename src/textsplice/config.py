@@ -16,7 +16,7 @@ from typing import Literal, TypeVar, Union, cast, get_args, get_origin
 
 from textsplice.errors import ConfigError
 
-PolicyKind = Literal["full", "lrt", "copy"]
+Device = Literal["auto", "cpu", "cuda", "mps"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,8 @@ class VocabularyConfig:
 class PolicyConfig:
     """The shape of the network; the paper's is 6 + 6 layers, 420, 7 heads, 650."""
 
-    kind: PolicyKind = "full"
+    # A name in `extensions.POLICIES`.
+    kind: str = "full"
     d_model: int = 192
     encoder_layers: int = 3
     decoder_layers: int = 3
@@ -113,6 +114,7 @@ class TrainingConfig:
     processes: int = 2
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     tensorboard: bool = False
+    device: Device = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,7 @@ class SearchConfig:
     slots_first: bool = True
     judge: str = ""
     batch_size: int = 32
+    device: Device = "auto"
 
 
 @dataclass(frozen=True, slots=True)

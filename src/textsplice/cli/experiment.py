@@ -21,7 +21,6 @@ from textsplice.cli.systems import (
     open_system,
     read_references,
     search_of,
-    with_neighbors,
 )
 
 if TYPE_CHECKING:
@@ -243,9 +242,9 @@ def neighbor_curve(
         splicer = open_system(path)
         for k in numbers:
             # S2S+copy has no neighbours: one file serves all of its points.
-            stem = name if splicer.kind == "copy" else f"{name}-k{k}"
+            stem = f"{name}-k{k}" if splicer.kind.uses_neighbors else name
             search = search_of(splicer, settings)
-            system = generate_texts(stem, with_neighbors(splicer, k), wanted, search)
+            system = generate_texts(stem, splicer.with_neighbors(k), wanted, search)
             matched = matched_generations(system.generations, items)
             [found] = measure(matched.texts, matched.references, [asked], data=f"{references}/{split}")
             if stem not in [each.name for each in made]:

@@ -115,7 +115,7 @@ def check_values(values: Sequence[str]) -> list[str]:
     """`--set` of an experiment: settings of the search, and no others."""
     from textsplice.config import Config
     from textsplice.errors import ConfigError
-    from textsplice.splicer import check_settings
+    from textsplice.search.pipeline import check_settings
 
     check_settings(Config().with_values(values).search)
     for value in values:
@@ -147,7 +147,7 @@ def generated(systems: Sequence[str], wanted: Wanted) -> list[System]:
         splicer = open_system(path)
         search = search_of(splicer, wanted.values)
         found.append(generate_texts(name, splicer, wanted, search))
-        if wanted.no_marg and splicer.kind == "lrt":
+        if wanted.no_marg and splicer.kind.name == "lrt":
             unsummed = replace(search, marginalize=False)
             found.append(generate_texts(f"{name}-no-marg", splicer, wanted, unsummed))
     return found
@@ -176,24 +176,6 @@ def generate_texts(
             write_row(rows, generation, file)
             by_table[table_key(generation.table)] = generation
     return System(name, file, [by_table[table_key(example.table)] for example in examples], made)
-
-
-def with_neighbors(splicer: Splicer, k: int) -> Splicer:
-    """The same splicer with another number of neighbours."""
-    from textsplice.splicer import Splicer
-
-    changed = Splicer(
-        store=splicer.store,
-        vocabulary=splicer.vocabulary,
-        config=replace(splicer.config, neighbors=replace(splicer.config.neighbors, k=k)),
-        policy=splicer.policy,
-        run=splicer.run,
-        folder=splicer.folder,
-        weights=splicer.weights,
-    )
-    if splicer.policy is not None:
-        changed.encodings = splicer.encodings
-    return changed
 
 
 def _taken_up(file: Path, made: Mapping[str, object]) -> dict[TableKey, Generation]:

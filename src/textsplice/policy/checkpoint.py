@@ -1,56 +1,47 @@
-"""New policies, and policies read back from a folder, with every check that needs."""
+"""New policies, and policies read from a folder, with all checks that needs."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
 
 import torch
 from safetensors.torch import save_file
+from torch import nn
 
 from textsplice.errors import StorageError
 from textsplice.files import atomic_path, atomic_write_text
-from textsplice.policy.config import FORMAT_VERSION, KINDS, PolicyConfig
-from textsplice.policy.copy import CopyPolicy
-from textsplice.policy.full import FullPolicy
+from textsplice.policy.kind import policy_kind
+from textsplice.policy.policy import Policy
+from textsplice.policy.shape import PolicyShape
 from textsplice.policy.tensors import read_tensors
-from textsplice.policy.token import TokenPolicy
 
-Policy = FullPolicy | TokenPolicy | CopyPolicy
-CONFIG, WEIGHTS = "config.json", "model.safetensors"
-_CLASSES: Mapping[str, type[FullPolicy] | type[TokenPolicy] | type[CopyPolicy]] = {
-    "full": FullPolicy,
-    "token": TokenPolicy,
-    "copy": CopyPolicy,
-}
+SHAPE, WEIGHTS = "config.json", "model.safetensors"
 
 
-def new_policy(config: PolicyConfig, seed: int) -> Policy:
-    """A policy of `config.kind` with random weights that depend on the seed alone."""
-    config.check()
+def new_policy(shape: PolicyShape, seed: int) -> Policy:
+    """A policy of this shape on the CPU, with random weights that depend on the seed alone."""
+    shape.check()
+    model: type[Policy] = policy_kind(shape.config.kind).load()
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return _CLASSES[config.kind](config)
+        policy = model(shape)
+        _draw_weights(policy, shape.init_std)
+    return policy
 
 
 def save_policy(policy: Policy, folder: Path) -> None:
-    """Writes `config.json` and `model.safetensors`, each whole or not at all.
-
-    The files are those of `save_pretrained`, and `from_pretrained` reads them.
-    """
-    weights = {name: tensor.contiguous() for name, tensor in policy.state_dict().items()}
+    """Writes `config.json` and `model.safetensors`, each completely or not at all."""
+    weights = {name: tensor.cpu().contiguous() for name, tensor in policy.state_dict().items()}
     with atomic_path(folder / WEIGHTS) as temporary:
         save_file(weights, temporary, metadata={"format": "pt"})
-    atomic_write_text(folder / CONFIG, policy.config.to_json_string())
+    atomic_write_text(folder / SHAPE, policy.shape.to_json())
 
 
 def load_policy(folder: Path) -> Policy:
-    """Reads a policy of any kind; `StorageError` if the folder holds anything but a sound checkpoint."""
-    config = _read_config(folder / CONFIG)
+    """Reads any policy, onto the CPU; `StorageError` if the folder does not hold a sound one."""
+    shape = _read_shape(folder / SHAPE)
     weights = read_tensors(folder / WEIGHTS, "Copy it again from its run.")
-    policy = new_policy(config, seed=0)
+    policy = new_policy(shape, seed=0)
     expected = {name: tensor.shape for name, tensor in policy.state_dict().items()}
     found = {name: tensor.shape for name, tensor in weights.items()}
     if found != expected:
@@ -58,7 +49,7 @@ def load_policy(folder: Path) -> Policy:
             name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name)
         )
         raise StorageError(
-            f"holds other weights than {CONFIG} describes: {', '.join(wrong[:3])}"
+            f"holds other weights than {SHAPE} describes: {', '.join(wrong[:3])}"
             f"{' …' if len(wrong) > 3 else ''}.",
             where=str(folder / WEIGHTS),
             remedy="Take both files from the same run.",
@@ -68,31 +59,31 @@ def load_policy(folder: Path) -> Policy:
     return policy
 
 
-def _read_config(path: Path) -> PolicyConfig:
+def _read_shape(path: Path) -> PolicyShape:
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
         raise StorageError("there is no policy here.", where=str(path)) from error
-    except (OSError, ValueError) as error:
-        raise StorageError(f"can't be read as a policy's config: {error}.", where=str(path)) from error
-    if not isinstance(data, dict):
-        raise StorageError("is not a policy's config.", where=str(path))
-    values = cast("dict[str, object]", data)
-    version = values.get("format_version")
-    if values.get("model_type") != PolicyConfig.model_type:
-        raise StorageError(
-            f"describes a model of type {values.get('model_type')!r}, not a textsplice policy.",
-            where=str(path),
-        )
-    if version != FORMAT_VERSION:
-        raise StorageError(
-            f"is a policy of format {version!r}; this version reads {FORMAT_VERSION}.",
-            where=str(path),
-            remedy="Use the version of textsplice that trained it, or train again.",
-        )
-    if values.get("kind") not in KINDS:
-        raise StorageError(f"names an unknown kind of policy, {values.get('kind')!r}.", where=str(path))
-    try:
-        return PolicyConfig.from_dict(values)
-    except Exception as error:  # transformers raises its own validation errors
-        raise StorageError(f"has a value that can't be used: {error}.", where=str(path)) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise StorageError(f"can't be read as a policy's shape: {error}.", where=str(path)) from error
+    return PolicyShape.from_json(text, str(path))
+
+
+@torch.no_grad()
+def _draw_weights(policy: Policy, spread: float) -> None:
+    """Normal weights, biases of 0, norms of 1; single parameters stay as their module made them."""
+    # Children before their parents, as `apply` goes: another order would draw other weights.
+    for module in _children_first(policy):
+        if isinstance(module, nn.Linear):
+            nn.init.normal_(module.weight, std=spread)
+            if module.bias is not None:  # pyright: ignore[reportUnnecessaryComparison]
+                nn.init.zeros_(module.bias)
+        elif isinstance(module, nn.Embedding):
+            nn.init.normal_(module.weight, std=spread)
+        elif isinstance(module, nn.LayerNorm):
+            nn.init.ones_(module.weight)
+            nn.init.zeros_(module.bias)
+
+
+def _children_first(module: nn.Module) -> list[nn.Module]:
+    return [below for child in module.children() for below in _children_first(child)] + [module]

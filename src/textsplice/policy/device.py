@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
-from typing import Literal, TypeVar, cast
+from typing import TypeVar, cast
 
 import torch
 from torch import Tensor
 
+from textsplice.config import Device
 from textsplice.errors import ConfigError
 
-DeviceName = Literal["auto", "cpu", "cuda", "mps"]
 Structure = TypeVar("Structure")
 
 
-def resolve(name: DeviceName, *, where: str = "device") -> torch.device:
+def resolve(name: Device, *, where: str = "device") -> torch.device:
     """The device of this name; "auto" takes cuda, then mps, then cpu. `ConfigError` if it is not there."""
     present = {
         "cuda": torch.cuda.is_available(),
@@ -45,7 +45,5 @@ def _moved(value: object, device: torch.device) -> object:
         moved = [_moved(each, device) for each in cast("tuple[object, ...]", value)]
         return type(value)(*moved) if hasattr(value, "_fields") else tuple(moved)
     if is_dataclass(value) and not isinstance(value, type):
-        return type(value)(
-            **{each.name: _moved(getattr(value, each.name), device) for each in fields(value)}
-        )
+        return type(value)(**{each.name: _moved(getattr(value, each.name), device) for each in fields(value)})
     return value

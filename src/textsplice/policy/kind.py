@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Literal, Protocol, cast
+from typing import Any, Literal, Protocol
 
 from textsplice.errors import ConfigError
 from textsplice.extensions import POLICIES
-
-if TYPE_CHECKING:
-    from textsplice.policy.policy import Policy
 
 # "most-probable": a word was chosen by all its occurrences together, and the likeliest of them is named.
 Attribution = Literal["exact", "most-probable"]
@@ -56,10 +53,10 @@ class PolicyKind(Kind):
         words = vocabulary.frequent if self.generates == "frequent" else vocabulary.generate
         return tuple(int(word) for word in words)
 
-    def load(self) -> type[Policy]:
-        """The class of the model; imports torch."""
+    def load(self) -> type[Any]:
+        """The class of the model, a `policy.policy.Policy`; imports torch."""
         module, _, name = self.model.partition(":")
-        return cast("type[Policy]", getattr(import_module(module), name))
+        return getattr(import_module(module), name)
 
 
 def policy_kind(name: str) -> PolicyKind:

@@ -1,7 +1,7 @@
-"""Many sequences in one flat tensor, with next to no padding.
+"""Many sequences packed into one flat tensor, with little padding.
 
-Sequences of similar length form a *block*, padded to its own longest. All that works token by token
-(projections, norms, feed-forward) runs once over the flat tensor; only attention looks at blocks.
+Sequences of similar length form a *block*, padded to the longest of the block. Everything that works token by
+token (projections, norms, feed-forward) runs once over the flat tensor; only attention sees blocks.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ class Block(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Places of the flat tensor that the block takes."""
+        """How many places of the flat tensor the block takes."""
         return self.rows * self.width
 
 
 @dataclass(frozen=True)
-class Layout:
-    """Where each sequence stands in the flat tensor.
+class Packing:
+    """The place of each sequence in the flat tensor.
 
-    `order[r]` is the sequence in row `r`; `start[s]` the first place of sequence `s`; `lengths[s]` its
-    length without padding. Rows of one group are neighbours, and no block spans two groups.
+    `order[r]` is the sequence in row `r`, `start[s]` the first place of sequence `s`, `lengths[s]` its
+    length without padding. Rows of one group are adjacent, and no block spans two groups.
     """
 
     order: NDArray[np.int64]
@@ -52,35 +52,35 @@ class Layout:
 
     @property
     def size(self) -> int:
-        """Places of the flat tensor."""
+        """How many places the flat tensor has."""
         return sum(block.size for block in self.blocks)
 
     def group_size(self, group: int) -> int:
-        """Places of one group's blocks."""
+        """How many places the blocks of one group have."""
         pairs = zip(self.blocks, self.block_groups.tolist(), strict=True)
         return sum(block.size for block, its_group in pairs if its_group == group)
 
     def places(self) -> NDArray[np.int64]:
-        """The place of every token, sequences one after another as they were given."""
+        """The place of each token, sequences one after another in their original order."""
         ends = np.cumsum(self.lengths)
         shift = self.start - (ends - self.lengths)
         return np.repeat(shift, self.lengths) + np.arange(ends[-1] if len(ends) else 0)
 
     def spread(self, values: NDArray[np.integer], fill: int = 0) -> NDArray[np.int64]:
-        """Values of all tokens, sequences one after another, put in their places."""
+        """A flat array with the values of all tokens, given sequence after sequence, in their places."""
         flat = np.full(self.size, fill, dtype=np.int64)
         flat[self.places()] = values
         return flat
 
     def positions(self, longest: int) -> NDArray[np.int64]:
-        """Of every place its position in the sequence, below `longest`."""
+        """The position of each place in its sequence, capped below `longest`."""
         runs = [np.tile(np.arange(block.width), block.rows) for block in self.blocks]
         flat = np.concatenate(runs) if runs else np.zeros(0, dtype=np.int64)
         return np.minimum(flat, longest - 1)
 
 
-def lay_out(lengths: NDArray[np.int64], groups: NDArray[np.int64] | None = None) -> Layout:
-    """Blocks for sequences of these lengths; groups, if given, are kept apart and in rising order."""
+def pack(lengths: NDArray[np.int64], groups: NDArray[np.int64] | None = None) -> Packing:
+    """Packs sequences of these lengths; groups, if given, are kept apart and in ascending order."""
     if groups is None:
         groups = np.zeros(len(lengths), dtype=np.int64)
     order = np.lexsort((lengths, groups))
@@ -94,11 +94,11 @@ def lay_out(lengths: NDArray[np.int64], groups: NDArray[np.int64] | None = None)
         start[order[first:last]] = place + width * np.arange(rows)
         blocks.append(Block(rows, width, padding_mask(sorted_lengths[first:last], width)))
         place += rows * width
-    return Layout(order, start, lengths, blocks, sorted_groups[firsts])
+    return Packing(order, start, lengths, blocks, sorted_groups[firsts])
 
 
 def padding_mask(lengths: NDArray[np.int64], width: int) -> Tensor | None:
-    """What attention adds to the scores of keys: 0 on tokens, -inf on padding; None if there is none."""
+    """What attention adds to the scores of keys: 0 on tokens, -inf on padding; None without padding."""
     if not len(lengths) or lengths.min() == width:
         return None
     padding = torch.from_numpy(np.arange(width) >= lengths[:, None])

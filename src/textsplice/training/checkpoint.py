@@ -118,9 +118,9 @@ def load_checkpoint(checkpoint: Path, policy: nn.Module, optimizer: torch.optim.
         with torch.no_grad():
             parameter.copy_(weights[name])
         optimizer.state[parameter] = {
-            "step": torch.tensor(float(state.step)),
-            "exp_avg": moments[first],
-            "exp_avg_sq": moments[second],
+            "step": torch.tensor(float(state.step), device=parameter.device),
+            "exp_avg": moments[first].to(parameter.device),
+            "exp_avg_sq": moments[second].to(parameter.device),
         }
     return state
 
@@ -137,7 +137,7 @@ def hand_out_checkpoint(
         if state.step:
             moments = optimizer.state[parameter]
             if not processes.writes:
-                moments["step"] = torch.tensor(float(state.step))
+                moments["step"] = torch.tensor(float(state.step), device=parameter.device)
                 moments["exp_avg"] = torch.zeros_like(parameter)
                 moments["exp_avg_sq"] = torch.zeros_like(parameter)
             processes.hand_out(moments["exp_avg"])

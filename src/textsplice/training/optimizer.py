@@ -1,4 +1,4 @@
-"""AdamW over gradients that lie in one piece of memory."""
+"""AdamW over gradients that are one contiguous tensor."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from textsplice.config import TrainingConfig
 
 
 def new_optimizer(policy: nn.Module, training: TrainingConfig) -> torch.optim.AdamW:
-    """AdamW with the configuration's constants; the rate is set anew before every step."""
+    """AdamW with the configuration's constants; the learning rate is set before each step."""
     first, second = training.betas
     return torch.optim.AdamW(
         policy.parameters(),
@@ -24,13 +24,13 @@ def new_optimizer(policy: nn.Module, training: TrainingConfig) -> torch.optim.Ad
 
 
 def flat_gradients(policy: nn.Module) -> Tensor:
-    """All gradients as one tensor, of which each parameter's is a view.
+    """All gradients as one tensor; the gradient of each parameter is a view of it.
 
-    Adding them up over processes, clipping and clearing is then one operation each, and a parameter that
-    a batch does not use has a gradient of 0 rather than none, whichever process the batch went to.
+    The all-reduce, clipping and clearing are then one operation each, and a parameter that a batch does not use
+    has a gradient of 0 rather than none, in whichever process.
     """
     parameters = list(policy.parameters())
-    flat = torch.zeros(sum(parameter.numel() for parameter in parameters))
+    flat = torch.zeros(sum(p.numel() for p in parameters), device=parameters[0].device)
     offset = 0
     for parameter in parameters:
         parameter.grad = flat[offset : offset + parameter.numel()].view_as(parameter)
@@ -39,7 +39,7 @@ def flat_gradients(policy: nn.Module) -> Tensor:
 
 
 def clip_(gradients: Tensor, limit: float) -> float:
-    """Shortens the gradient to `limit` (0: never) and returns how long it was."""
+    """Scales the gradient down to the norm `limit` (0: never) and returns the norm it had."""
     norm = float(torch.linalg.vector_norm(gradients))
     if limit and math.isfinite(norm) and norm > limit:
         gradients.mul_(limit / norm)

@@ -27,6 +27,7 @@ import textsplice
 from textsplice.config import Config, TrainingConfig, load_config, to_toml
 from textsplice.errors import StorageError, TrainingError
 from textsplice.files import atomic_write_text, storage_error
+from textsplice.policy.device import resolve
 from textsplice.prepare.folder import Prepared
 from textsplice.training.checkpoint import find_checkpoint, read_state
 from textsplice.training.precision import multiplies_in_bfloat16
@@ -36,6 +37,7 @@ from textsplice.training.precision import multiplies_in_bfloat16
 MAY_DIFFER = frozenset(
     {
         "checkpoint_every",
+        "device",
         "epochs",
         "log_every",
         "max_minutes",
@@ -220,7 +222,8 @@ def _read_about(run: RunFolder) -> dict[str, object]:
 def _computing(training: TrainingConfig, world: int) -> dict[str, object]:
     """All but the settings and the hardware that the last bits of an update depend on."""
     precision = "bfloat16" if multiplies_in_bfloat16(training) else "float32"
-    return {"precision": precision, "processes": world, "threads": training.threads}
+    device = resolve(training.device, where="training.device").type
+    return {"device": device, "precision": precision, "processes": world, "threads": training.threads}
 
 
 def _change(before: object, now: dict[str, object]) -> str | None:

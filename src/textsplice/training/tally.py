@@ -1,4 +1,4 @@
-"""Sums over the actions of some sequences, and the rates a reader wants from them."""
+"""Sums over the actions of some sequences, and the rates computed from them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import astuple, dataclass
 import torch
 from torch import Tensor
 
-from textsplice.policy import PolicyOutput
+from textsplice.policy.output import PolicyOutput
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What a policy lost and got right on some sequences; tallies of parts add up to the whole's."""
+    """The losses and right decisions of a policy on some sequences; tallies of parts add up."""
 
     first_loss: float = 0.0
     second_loss: float = 0.0
@@ -28,21 +28,25 @@ class Tally:
 
     @classmethod
     def of(cls, output: PolicyOutput) -> Tally:
-        """What one batch adds."""
+        """What one batch adds; reads all that is on the device at once."""
+        found = (output.first_loss, output.second_loss, output.first_correct, output.second_correct)
+        first_loss, second_loss, first_correct, second_correct = torch.stack(
+            [each.detach().float() for each in found]
+        ).tolist()
         return cls(
-            first_loss=float(output.first_loss.detach()),
-            second_loss=float(output.second_loss.detach()),
+            first_loss=first_loss,
+            second_loss=second_loss,
             sequences=output.sequences,
             first_decisions=output.actions,
             second_decisions=output.second_actions,
-            first_correct=output.first_correct,
-            second_correct=output.second_correct,
+            first_correct=first_correct,
+            second_correct=second_correct,
             canvas_tokens=output.canvas_tokens,
         )
 
     @classmethod
     def from_tensor(cls, sums: Tensor) -> Tally:
-        """Reads what `tensor` made, for instance after it was added up over processes."""
+        """Reads what `tensor` made, for instance after an all-reduce."""
         return cls(*sums.tolist())
 
     def tensor(self) -> Tensor:
@@ -51,11 +55,11 @@ class Tally:
 
     @property
     def loss(self) -> float:
-        """Negative log-likelihood a sequence, the paper's loss."""
+        """Negative log-likelihood per sequence, the paper's loss."""
         return (self.first_loss + self.second_loss) / max(self.sequences, 1.0)
 
     def rates(self) -> dict[str, float]:
-        """Loss a sequence, loss and accuracy a decision."""
+        """Loss per sequence, loss and accuracy per decision."""
         first, second = max(self.first_decisions, 1.0), max(self.second_decisions, 1.0)
         return {
             "loss": self.loss,

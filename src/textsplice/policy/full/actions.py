@@ -1,4 +1,4 @@
-"""The actions of a batch of derivations: what each splice does, and the canvas it is done to."""
+"""The actions of a batch of derivations: what each splice does, and to which canvas."""
 
 from __future__ import annotations
 
@@ -8,64 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsplice.errors import InputError
-from textsplice.policy.cases import or_one
+from textsplice.oracle.numbering import TABLE, word_ids
+from textsplice.policy.batch_texts import BatchTexts
 from textsplice.policy.examples import Grouped, TrainingSplit
-from textsplice.policy.kernels import draw_canvases
-from textsplice.policy.layout import Layout, gather_rows, lay_out
-from textsplice.ragged import Ragged
+from textsplice.policy.full.kernels import draw_canvases
+from textsplice.policy.packing import Packing, pack
 from textsplice.text.vocabulary import PAD_ID
 
 
 @dataclass(frozen=True)
-class Sources:
-    """The texts of a batch, each once: all distinct neighbors, then the table of each case.
-
-    Source `s` of case `c` is row `rows[first[c] + s]` of `texts`; from `counts[c]` on, sources are words.
-    """
-
-    texts: Ragged
-    neighbors: int
-    rows: NDArray[np.int64]
-    first: NDArray[np.int64]
-    counts: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, split: TrainingSplit, store_tokens: Ragged, grouped: Grouped) -> Sources:
-        """The sources of grouped examples."""
-        there = grouped.neighbors >= 0
-        distinct, index = np.unique(grouped.neighbors[there], return_inverse=True)
-        cases = len(grouped.tables)
-        counts = 1 + there.sum(axis=1)
-        first = np.cumsum(counts) - counts
-        rows = np.empty(int(counts.sum()), dtype=np.int64)
-        is_table = np.zeros(len(rows), dtype=np.bool_)
-        is_table[first] = True
-        rows[is_table] = len(distinct) + np.arange(cases)
-        rows[~is_table] = index
-        neighbor_values, neighbor_lengths = gather_rows(store_tokens, distinct)
-        tables = Ragged.from_rows(
-            or_one(split.table_tokens[table], PAD_ID) for table in grouped.tables.tolist()
-        )
-        offsets = np.zeros(len(distinct) + cases + 1, dtype=np.int64)
-        np.cumsum(np.concatenate([neighbor_lengths, tables.lengths]), out=offsets[1:])
-        texts = Ragged(np.concatenate([neighbor_values, tables.values]), offsets)
-        return cls(texts, len(distinct), rows, first, counts)
-
-    def of_case(self, case: int) -> NDArray[np.int64]:
-        """The rows of a case's texts: its table, then its neighbors."""
-        return self.rows[self.first[case] : self.first[case] + self.counts[case]]
-
-    def tables(self) -> Ragged:
-        """The table of each case."""
-        return Ragged(self.texts.values, self.texts.offsets[self.neighbors :])
-
-
-@dataclass(frozen=True)
 class Actions:
-    """Splices and Stops, one row each. `start` is 0 and `source` -1 for Stop.
+    """Splices and Stops, one row each; for Stop, `start` is 0 and `source` -1.
 
-    `length` is the span's, `word` the id of a word of the vocabulary (else -1), `canvas` the canvas's
-    length before the action.
+    `length` is that of the span, `word` the id of a vocabulary word (else -1), `canvas` the length of the
+    canvas before the action.
     """
 
     case: NDArray[np.int64]
@@ -87,13 +43,13 @@ class Actions:
 
 @dataclass(frozen=True)
 class Drawn:
-    """Canvases in a flat layout grouped by case, padded with one PAD either side; actions in row order.
+    """Canvases packed by case, padded with one PAD on either side; actions in row order.
 
-    `copied[a, :S]` says which tokens of the table stand on the canvas of action `a`.
+    `copied[a, :S]` says which tokens of the table are on the canvas of action `a`.
     """
 
     actions: Actions
-    layout: Layout
+    packing: Packing
     starts: NDArray[np.int64]
     ids: NDArray[np.int64]
     ages: NDArray[np.int64]
@@ -104,34 +60,34 @@ class Drawn:
 def draw(
     split: TrainingSplit,
     grouped: Grouped,
-    sources: Sources,
+    texts: BatchTexts,
     words: NDArray[np.int64],
     max_age: int,
 ) -> Drawn:
-    """Replays the derivations of grouped examples; actions that `words` can't express are skipped."""
+    """Replays the derivations of grouped examples; skips actions that `words` can't express."""
     counts = split.splice_offsets[grouped.rows + 1] - split.splice_offsets[grouped.rows]
     offsets = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=offsets[1:])
     shift = split.splice_offsets[grouped.rows] - offsets[:-1]
     splices = split.splices[np.repeat(shift, counts) + np.arange(offsets[-1])]
 
-    every = _every_action(splices, offsets, grouped.case_of, sources)
+    every = _every_action(splices, offsets, grouped.case_of, texts)
     kept = np.flatnonzero((every.word < 0) | np.isin(every.word, words))
     actions = every.take(kept)
-    layout = lay_out(actions.canvas + 2, actions.case)
+    packing = pack(actions.canvas + 2, actions.case)
     place = np.full(len(every), -1, dtype=np.int64)
-    place[kept] = layout.start
-    ids = np.full(layout.size, PAD_ID, dtype=np.int64)
-    ages = np.zeros(layout.size, dtype=np.int64)
-    copied = np.zeros((len(kept), int(sources.tables().lengths.max(initial=0))), dtype=np.bool_)
+    place[kept] = packing.start
+    ids = np.full(packing.size, PAD_ID, dtype=np.int64)
+    ages = np.zeros(packing.size, dtype=np.int64)
+    copied = np.zeros((len(kept), int(texts.tables().lengths.max(initial=0))), dtype=np.bool_)
     draw_canvases(
         splices,
         offsets,
-        sources.texts.values,
-        sources.texts.offsets,
-        sources.first[grouped.case_of],
-        sources.rows,
-        sources.counts[grouped.case_of],
+        texts.texts.values,
+        texts.texts.offsets,
+        texts.first[grouped.case_of],
+        texts.rows,
+        texts.first_words[grouped.case_of],
         place,
         int(every.canvas.max(initial=0)),
         max_age,
@@ -139,18 +95,18 @@ def draw(
         ages,
         copied,
     )
-    order = layout.order
+    order = packing.order
     skipped = len(every) - len(kept)
-    return Drawn(actions.take(order), layout, layout.start[order], ids, ages, copied[order], skipped)
+    return Drawn(actions.take(order), packing, packing.start[order], ids, ages, copied[order], skipped)
 
 
 def _every_action(
     splices: NDArray[np.int32],
     offsets: NDArray[np.int64],
     case_of: NDArray[np.int64],
-    sources: Sources,
+    texts: BatchTexts,
 ) -> Actions:
-    """The splices of each example and its Stop, checked against the canvases and the texts."""
+    """The splices of each example and its Stop, checked against canvases and texts."""
     examples = len(offsets) - 1
     total = len(splices) + examples
     is_stop = np.zeros(total, dtype=np.bool_)
@@ -167,9 +123,9 @@ def _every_action(
     canvas = after - growth
     canvas -= np.repeat(canvas[first], np.diff(offsets) + 1)
 
-    text = np.where((source >= 0) & (source < sources.counts[case]), source, 0)
-    text_length = sources.texts.lengths[sources.rows[sources.first[case] + text]]
-    word = np.where(source >= sources.counts[case], source - sources.counts[case], -1)
+    word = word_ids(source, texts.neighbor_counts[case])
+    text = np.where((source >= 0) & (word < 0), source, TABLE)
+    text_length = texts.texts.lengths[texts.rows[texts.first[case] + text]]
     text_length = np.where(word >= 0, 1, text_length)
     fits = (start >= 0) & (start <= stop) & (stop <= canvas)
     fits &= is_stop | ((begin >= 0) & (begin < end) & (end <= text_length))

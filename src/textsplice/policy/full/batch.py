@@ -1,7 +1,7 @@
 """One training step of FULL as tensors: canvases, the keys of each case, and which of them are right.
 
-Encoded places are counted over `[neighbors | tables | words]`: the flat states of all distinct
-neighbors, of all distinct (table, copied flags) pairs, and the generable words.
+Encoded places are numbered over `[neighbors | tables | words]`: the flat states of all distinct neighbors, of
+all distinct (table, copied flags) pairs, and the generable words.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from textsplice.policy.actions import Actions, Drawn, Sources, draw
+from textsplice.oracle.numbering import TABLE
+from textsplice.policy.batch_texts import BatchTexts
 from textsplice.policy.cases import numbers_of, or_one, segment_limits
-from textsplice.policy.config import PolicyConfig
 from textsplice.policy.examples import TrainingSplit, group_cases
-from textsplice.policy.kernels import list_ends, mark_spans
-from textsplice.policy.layout import Block, Layout, gather_rows, lay_out
+from textsplice.policy.full.actions import Actions, Drawn, draw
+from textsplice.policy.full.kernels import list_ends, mark_spans
+from textsplice.policy.packing import Block, Packing, gather_rows, pack
+from textsplice.policy.shape import PolicyShape
 from textsplice.policy.transformer import NEIGHBOR, Context, Sequences, sequences
 from textsplice.ragged import Ragged
 from textsplice.text.vocabulary import MASK_ID
@@ -44,8 +46,8 @@ class BatchCase:
 class BatchBlock:
     """What may be chosen at the canvases of one block of `R` rows and width `L`.
 
-    `gaps` are the tokens left of a gap, `follows` those that may follow the span, `ends` the encoded
-    places of last tokens (`end_allowed` tells the padding), `chosen` the oracle's index into `[L, E]`.
+    `gaps` are the tokens left of a gap, `follows` those that may follow the span, `ends` the encoded places of
+    last tokens (`end_allowed` is false on padding), `chosen` the oracle's index into `[L, E]`.
     """
 
     gaps: Tensor  # [R, L] bool
@@ -57,7 +59,7 @@ class BatchBlock:
 
 @dataclass(frozen=True)
 class FullBatch:
-    """One training step of FULL; rows of actions are in the order of the canvases' layout."""
+    """One training step of FULL; rows of actions are in the order of the packed canvases."""
 
     encoded: Sequences
     neighbor_places: int
@@ -67,48 +69,44 @@ class FullBatch:
     gap_places: Tensor  # [A] canvas places of the tokens left of the gaps
     begin_places: Tensor  # [A] encoded places of the spans' first tokens
     splices: Tensor  # [A] bool: a splice, not Stop
+    splice_count: int
     sequences: int
     canvas_tokens: int
     skipped: int
 
 
 def collate_full(
-    config: PolicyConfig, split: TrainingSplit, store_tokens: Ragged, rows: NDArray[np.int64]
+    shape: PolicyShape, split: TrainingSplit, store_tokens: Ragged, rows: NDArray[np.int64]
 ) -> FullBatch:
     """The tensors of one training step of FULL over the examples `rows`."""
-    words = np.asarray(config.words, dtype=np.int64)
+    words = shape.word_ids()
     grouped = group_cases(split, rows)
-    sources = Sources.of(split, store_tokens, grouped)
-    canvases = draw(split, grouped, sources, words, config.max_age)
+    texts = BatchTexts.of(split, store_tokens, grouped)
+    canvases = draw(split, grouped, texts, words, shape.config.max_age)
     tables = _TableStates.of(canvases)
-    layout = tables.layout(sources)
-    encoded = tables.sequences(config, sources, layout)
-    neighbor_places = layout.group_size(0)
+    packing = tables.pack(texts)
+    encoded = tables.sequences(shape, texts, packing)
+    neighbor_places = packing.group_size(0)
 
     actions = canvases.actions
     cases: list[BatchCase] = []
     contexts: list[Context] = []
     begin_places: list[NDArray[np.int64]] = []
     for case, here, blocks in _cases_of(canvases):
-        texts = _CaseTexts.of(
-            sources,
-            case,
-            or_one(split.table_segments[int(grouped.tables[case])], -1),
-            layout.start,
-            len(words),
-        )
-        table_starts = layout.start[sources.neighbors + tables.state_of[here]]
-        spans = _Spans.of(actions.take(here), texts, words, table_starts, layout.size)
-        places = table_starts[:, None] - neighbor_places + np.arange(texts.table_length)
+        segments = or_one(split.table_segments[int(grouped.tables[case])], -1)
+        own = _CaseTexts.of(texts, case, segments, packing.start, len(words))
+        table_starts = packing.start[texts.neighbors + tables.state_of[here]]
+        spans = _Spans.of(actions.take(here), own, words, table_starts, packing.size)
+        places = table_starts[:, None] - neighbor_places + np.arange(own.table_length)
         table_places = torch.from_numpy(places)
         contexts += [Context(part) for part in table_places.split([b.rows for b in blocks])]
         begin_places.append(spans.begin_places)
         cases.append(
             BatchCase(
                 canvas_places=sum(block.size for block in blocks),
-                key_places=torch.from_numpy(texts.key_places),
+                key_places=torch.from_numpy(own.key_places),
                 table_places=table_places,
-                table_allowed=torch.from_numpy(texts.table_allowed),
+                table_allowed=torch.from_numpy(own.table_allowed),
                 marks=torch.from_numpy(spans.marks),
                 blocks=list(spans.blocks(actions.take(here), blocks)),
             )
@@ -116,12 +114,13 @@ def collate_full(
     return FullBatch(
         encoded=encoded,
         neighbor_places=neighbor_places,
-        canvases=sequences(config, canvases.layout, canvases.ids, canvases.ages),
+        canvases=sequences(shape, canvases.packing, canvases.ids, canvases.ages),
         contexts=contexts,
         cases=cases,
         gap_places=torch.from_numpy(canvases.starts + actions.start),
         begin_places=torch.from_numpy(np.concatenate(begin_places)),
         splices=torch.from_numpy(actions.source >= 0),
+        splice_count=int((actions.source >= 0).sum()),
         sequences=len(rows),
         canvas_tokens=int(actions.canvas.sum()),
         skipped=canvases.skipped,
@@ -131,9 +130,9 @@ def collate_full(
 def _cases_of(canvases: Drawn) -> Iterator[tuple[int, slice, list[Block]]]:
     """Each case that has canvases, with its rows and its blocks."""
     row = 0
-    groups = canvases.layout.block_groups
+    groups = canvases.packing.block_groups
     for case in np.unique(groups).tolist():
-        blocks = [canvases.layout.blocks[b] for b in np.flatnonzero(groups == case)]
+        blocks = [canvases.packing.blocks[b] for b in np.flatnonzero(groups == case)]
         rows = sum(block.rows for block in blocks)
         yield case, slice(row, row + rows), blocks
         row += rows
@@ -153,30 +152,30 @@ class _TableStates:
         _, first, state_of = np.unique(what, axis=0, return_index=True, return_inverse=True)
         return cls(state_of, canvases.actions.case[first], canvases.copied[first])
 
-    def layout(self, sources: Sources) -> Layout:
+    def pack(self, texts: BatchTexts) -> Packing:
         """Neighbors first, then the states of tables."""
-        neighbor_lengths = sources.texts.lengths[: sources.neighbors]
-        lengths = np.concatenate([neighbor_lengths, sources.tables().lengths[self.cases]])
-        groups = (np.arange(len(lengths)) >= sources.neighbors).astype(np.int64)
-        return lay_out(lengths, groups)
+        neighbor_lengths = texts.texts.lengths[: texts.neighbors]
+        lengths = np.concatenate([neighbor_lengths, texts.tables().lengths[self.cases]])
+        groups = (np.arange(len(lengths)) >= texts.neighbors).astype(np.int64)
+        return pack(lengths, groups)
 
-    def sequences(self, config: PolicyConfig, sources: Sources, layout: Layout) -> Sequences:
+    def sequences(self, shape: PolicyShape, texts: BatchTexts, packing: Packing) -> Sequences:
         """What the encoder reads."""
-        neighbors = np.arange(sources.neighbors)
-        ids, lengths = gather_rows(sources.texts, np.concatenate([neighbors, sources.neighbors + self.cases]))
+        neighbors = np.arange(texts.neighbors)
+        ids, lengths = gather_rows(texts.texts, np.concatenate([neighbors, texts.neighbors + self.cases]))
         features = np.full(len(ids), NEIGHBOR, dtype=np.int32)
         longest = np.arange(self.copied.shape[1])
-        there = longest < lengths[sources.neighbors :, None]
-        features[int(lengths[: sources.neighbors].sum()) :] = self.copied[there]
-        return sequences(config, layout, layout.spread(ids), layout.spread(features))
+        there = longest < lengths[texts.neighbors :, None]
+        features[int(lengths[: texts.neighbors].sum()) :] = self.copied[there]
+        return sequences(shape, packing, packing.spread(ids), packing.spread(features))
 
 
 @dataclass(frozen=True)
 class _CaseTexts:
     """A case's neighbors and then its table as one row of tokens.
 
-    A span that begins at `t` must end by `limit[t]`; `column[t]` is its key's column, -1 where no span
-    may begin or end; `encoded[t]` its encoded place, for the table counted from the state's start.
+    A span that begins at `t` must end by `limit[t]`. `column[t]` is the column of its key, -1 where no span may
+    begin or end; `encoded[t]` its encoded place, for the table relative to the start of its state.
     """
 
     tokens: NDArray[np.int32]
@@ -190,14 +189,14 @@ class _CaseTexts:
     @classmethod
     def of(
         cls,
-        sources: Sources,
+        texts: BatchTexts,
         case: int,
         segments: NDArray[np.int32],
         encoded_starts: NDArray[np.int64],
         words: int,
     ) -> _CaseTexts:
-        rows = np.roll(sources.of_case(case), -1)
-        tokens, lengths = gather_rows(sources.texts, rows)
+        rows = np.roll(texts.of_case(case), -1)
+        tokens, lengths = gather_rows(texts.texts, rows)
         ends = np.cumsum(lengths)
         starts = ends - lengths
         table = int(starts[-1])
@@ -266,7 +265,7 @@ class _Spans:
         ends[:, 0] = np.where(actions.word >= 0, word_places + number, 0)
         counts = np.ones(len(actions), dtype=np.int64)
         chosen = np.zeros(len(actions), dtype=np.int64)
-        shift = np.where(actions.source == 0, table_starts, 0)
+        shift = np.where(actions.source == TABLE, table_starts, 0)
         list_ends(
             texts.limit, texts.column, texts.encoded, begin, actions.length, shift, ends, counts, chosen
         )

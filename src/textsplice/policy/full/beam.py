@@ -1,15 +1,15 @@
 """Beam search over splices, for many tables at once.
 
-Each round extends every live canvas of every table by one splice, as the paper does: the top K by the
-first decision (where, which source, its first token), and of what follows from them the top K by the second
-(what is replaced, the span's last token). `Stop` ends a text if it is among the top K of the first decision.
+Each round extends each live canvas of each table by one splice, as the paper does: the top K by the first
+decision (where, which source, its first token), and of what follows from them the top K by the second (what is
+replaced, the last token of the span). `Stop` ends a text if it is among the top K of the first decision.
 
-As in every derivation that policies learn from, the first splice lays begin at its left end and no other
-splice lays it or goes before it; end is laid once, with nothing right of it, and stays.
+As in all derivations that policies learn from, the first splice begins with begin, and no other splice places
+begin or goes before it. End is placed once, with nothing right of it, and stays.
 
-Nothing here depends on which tables share a batch: candidates of different tables never meet, and ties
-go to the earlier hypothesis, the earlier gap, the earlier source. Equal neighbours would give equal scores
-up to the last bits, which do depend on the batch; that is why a problem holds each neighbour once.
+Nothing here depends on which tables share a batch: candidates of different tables never compete, and ties go
+to the earlier hypothesis, gap and source. Equal neighbors would have equal scores up to the last bits, which do
+depend on the batch; that is why a problem holds each neighbor once.
 """
 
 from __future__ import annotations
@@ -23,23 +23,32 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from textsplice.oracle.canvas import ID_MARKS, obstacle
+from textsplice.oracle.numbering import TABLE
 from textsplice.oracle.splice import Splice
-from textsplice.policy.full import FullPolicy
-from textsplice.policy.full_scores import Canvases, CaseStates, FirstScores
-from textsplice.search.hypothesis import INFINITY, BeamSettings, FirstDecision, Hypothesis
-from textsplice.search.problem import Candidate, Outcome, Problem, breaks, draft
+from textsplice.policy.full.hypothesis import INFINITY, BeamSettings, FirstDecision, Hypothesis
+from textsplice.policy.full.model import FullModel
+from textsplice.policy.full.scores import (
+    Canvases,
+    CaseStates,
+    FirstScores,
+    encode_cases,
+    first_scores,
+    second_scores,
+)
+from textsplice.policy.policy import Encoded
+from textsplice.policy.problem import Candidate, Outcome, Problem, broken_rule
 from textsplice.text.linearize import Segment
 from textsplice.text.vocabulary import BEGIN_ID, END_ID
 
 
 def search_splices(
-    policy: FullPolicy,
+    policy: FullModel,
     problems: Sequence[Problem],
     settings: BeamSettings,
-    encodings: Sequence[Sequence[Tensor]] | None = None,
+    encodings: Encoded | None = None,
 ) -> list[Outcome]:
     """What the beam finds for each problem; one that gets stuck does not hold up the others."""
-    states = policy.encode_cases([problem.case for problem in problems], encodings)
+    states = encode_cases(policy, [problem.case for problem in problems], encodings)
     beams = _Beams(policy, problems, settings, states)
     for _ in range(settings.max_splices):
         if not beams.live:
@@ -50,11 +59,11 @@ def search_splices(
 
 
 class _Beams:
-    """The state of the search: `starts` items a problem, each with its live hypotheses."""
+    """The state of the search: `starts` items per problem, each with its live hypotheses."""
 
     def __init__(
         self,
-        policy: FullPolicy,
+        policy: FullModel,
         problems: Sequence[Problem],
         settings: BeamSettings,
         states: CaseStates,
@@ -68,11 +77,11 @@ class _Beams:
         self.seen: list[set[bytes]] = [set() for _ in self.live]
         self.closed = [p.closed(k) for p, k in zip(problems, states.keys, strict=True)]
         self.closed_columns: dict[tuple[int, bool, bool], Tensor] = {}
-        self.max_canvas = policy.config.max_positions - 2
+        self.max_canvas = policy.shape.config.max_positions - 2
 
     def advance(self) -> None:
-        """One splice more on every live canvas, and Stop where it is among the best."""
-        first = self.policy.first_scores(self.states, self._canvases())
+        """One more splice on each live canvas, and Stop where it is among the best."""
+        first = first_scores(self.policy, self.states, self._canvases())
         picks = self._first_decisions(first)
         self.live = self._second_decisions(first, picks) if picks else []
         self._prune()
@@ -81,7 +90,7 @@ class _Beams:
         """After the last round: Stop is all that is left."""
         if not self.live:
             return
-        first = self.policy.first_scores(self.states, self._canvases())
+        first = first_scores(self.policy, self.states, self._canvases())
         for hypothesis, stop in zip(self.live, first.stop.tolist(), strict=True):
             if hypothesis.may_stop and stop > -INFINITY:
                 self._finish(hypothesis, stop)
@@ -101,7 +110,7 @@ class _Beams:
             ids[row, :length] = hypothesis.ids
             source, position, step = hypothesis.origins.T
             ages[row, :length] = len(hypothesis.splices) - step
-            copied[row, position[source == 0]] = True
+            copied[row, position[source == TABLE]] = True
         return Canvases(case_of, ids, lengths, ages, copied)
 
     def _first_decisions(self, first: FirstScores) -> list[list[FirstDecision]]:
@@ -112,8 +121,8 @@ class _Beams:
         values, places = torch.topk(flat, min(width, flat.shape[1]), dim=1)
         stops: list[float] = first.stop.tolist()
         picks: dict[int, list[FirstDecision]] = {}
-        for row, (row_values, row_places) in enumerate(zip(values.tolist(), places.tolist(), strict=True)):
-            hypothesis = self.live[row]
+        rows = zip(self.live, values.tolist(), places.tolist(), strict=True)
+        for row, (hypothesis, row_values, row_places) in enumerate(rows):
             picks.setdefault(hypothesis.item, []).extend(
                 FirstDecision(row, place // columns, place % columns, hypothesis.total + value)
                 for value, place in zip(row_values, row_places, strict=True)
@@ -128,7 +137,7 @@ class _Beams:
         return [p for p in best.values() if p]
 
     def _open(self, scores: Tensor) -> Tensor:
-        """Shuts, in the first scores, what begin and end, the rules, starts and missing values rule out."""
+        """Excludes from the first scores what begin and end, the rules, starts and missing values rule out."""
         for row, hypothesis in enumerate(self.live):
             own = scores[row]
             case = hypothesis.item // self.settings.starts
@@ -139,7 +148,7 @@ class _Beams:
             if hypothesis.ended:
                 own[length] = -INFINITY
             if hypothesis.forced:
-                begins = torch.tensor([segment.start for segment in hypothesis.forced])
+                begins = [segment.start for segment in hypothesis.forced]
                 kept = own[:, begins].clone()
                 own[:] = -INFINITY
                 own[:, begins] = kept
@@ -148,7 +157,7 @@ class _Beams:
         return scores
 
     def _closed_columns(self, case: int, hypothesis: Hypothesis) -> Tensor:
-        """The keys no splice of this canvas may begin with: begin must come first, end last."""
+        """The keys that no splice of this canvas may begin with: begin must come first, end last."""
         state = (case, len(hypothesis.ids) > 0, hypothesis.ended)
         closed = self.closed_columns.get(state)
         if closed is None:
@@ -159,25 +168,26 @@ class _Beams:
             by_rules = self.closed[case]
             if by_rules is not None:
                 shut |= by_rules
-            closed = self.closed_columns[state] = torch.from_numpy(np.flatnonzero(shut))
+            closed = self.closed_columns[state] = self.policy.here(np.flatnonzero(shut))
         return closed
 
     def _keep_start(self, scores: Tensor, case: int, rank: int) -> None:
-        """Leaves only the keys of the source whose best key has this rank among the sources."""
+        """Keeps only the keys of the source whose best key has this rank among the sources."""
         keys = self.states.keys[case]
-        column_scores = scores[: len(keys)].numpy()
+        column_scores = scores[: len(keys)].cpu().numpy()
         order = np.argsort(-column_scores, kind="stable")
         order = order[column_scores[order] > -INFINITY]
         sources = list(dict.fromkeys(keys.source[order].tolist()))
         source = sources[rank] if rank < len(sources) else -1
-        scores[: len(keys)].masked_fill_(torch.from_numpy(keys.source != source), -INFINITY)
+        scores[: len(keys)].masked_fill_(self.policy.here(keys.source != source), -INFINITY)
 
     def _second_decisions(
         self, first: FirstScores, picks: Sequence[Sequence[FirstDecision]]
     ) -> list[Hypothesis]:
-        """The top K of each item among all that its first decisions can go on to; a canvas once."""
+        """The top K of each item among all that can follow its first decisions; each canvas once."""
         flat = [pick for item in picks for pick in item]
-        scores = self.policy.second_scores(
+        scores = second_scores(
+            self.policy,
             first,
             np.array([pick.row for pick in flat], dtype=np.int64),
             np.array([pick.start for pick in flat], dtype=np.int64),
@@ -214,7 +224,7 @@ class _Beams:
             length = len(hypothesis.ids)
             rest = self._rest(case, pick)
             if rest[-1] == END_ID:
-                # The span that takes the source's end along: only where nothing stands right of it.
+                # A span that includes the source's end fits only where nothing is right of it.
                 scores[row, : length + hypothesis.ended, len(rest) - 1] = -INFINITY
             if hypothesis.ended:
                 scores[row, length] = -INFINITY
@@ -222,11 +232,11 @@ class _Beams:
             if allowed is not None:
                 rows, columns = allowed.shape
                 block = scores[row, pick.start : pick.start + rows, :columns]
-                block.masked_fill_(torch.from_numpy(~allowed), -INFINITY)
+                block.masked_fill_(self.policy.here(~allowed), -INFINITY)
         return scores
 
     def _allowed(self, pick: FirstDecision, rest: NDArray[np.int32]) -> NDArray[np.bool_] | None:
-        """By (stop - start, end - begin - 1), what may follow a first decision; None if all may."""
+        """What may follow a first decision, by (stop - start, end - begin - 1); None if all may."""
         hypothesis = self.live[pick.row]
         case = hypothesis.item // self.settings.starts
         problem, closed = self.problems[case], self.closed[case]
@@ -249,7 +259,7 @@ class _Beams:
         return allowed
 
     def _rest(self, case: int, pick: FirstDecision) -> NDArray[np.int32]:
-        """The source of a first decision, from its first token on; a word is a source of its own."""
+        """The source of a first decision from its first token on; a word is a source of its own."""
         keys = self.states.keys[case]
         part = int(np.searchsorted(keys.offsets, pick.column, side="right"))
         is_word = pick.column >= keys.offsets[-2]
@@ -257,7 +267,7 @@ class _Beams:
         return keys.word[pick.column : stop].astype(np.int32)
 
     def _extend(self, pick: FirstDecision, stop: int, size: int, total: float) -> Hypothesis | None:
-        """The canvas after a splice, unless its beam has had it before."""
+        """The canvas after a splice; None if the beam has seen it before."""
         parent = self.live[pick.row]
         case = parent.item // self.settings.starts
         keys = self.states.keys[case]
@@ -273,10 +283,10 @@ class _Beams:
         span[:, 1] = np.arange(begin, begin + size)
         origins = np.concatenate((parent.origins[: pick.start], span, parent.origins[stop:]))
         splices = (*parent.splices, Splice(pick.start, stop, source, begin, begin + size))
-        may_stop, forced = self._judge(case, ids, origins, splices, total)
+        may_stop, forced = self._verdict(case, ids, origins, splices, total)
         return Hypothesis(parent.item, ids, origins, splices, total, may_stop, forced)
 
-    def _judge(
+    def _verdict(
         self,
         case: int,
         ids: NDArray[np.int32],
@@ -284,15 +294,15 @@ class _Beams:
         splices: tuple[Splice, ...],
         total: float,
     ) -> tuple[bool, tuple[Segment, ...]]:
-        """Whether a canvas may be given as a text, and the values it lacks if that is all it lacks."""
+        """Whether a canvas may be given as a text; if not, the values that it must still place."""
         problem, outcome = self.problems[case], self.outcomes[case]
         score = total / (2 * len(splices))
         reason = obstacle(ids, ID_MARKS)
         if reason is not None:
             outcome.hinder(f"{reason} within {self.settings.max_splices} splices", rule=False, score=score)
             return False, ()
-        text = draft(problem, ids, origins, splices)
-        broken = breaks(problem, text)
+        text = problem.draft(ids, origins, splices)
+        broken = broken_rule(problem.rules, text)
         if broken is not None:
             outcome.hinder(broken, rule=True, score=score)
             return False, tuple(s for rule in problem.rules for s in rule.missing(text))
@@ -310,12 +320,12 @@ class _Beams:
         )
 
     def _prune(self) -> None:
-        """Gives up what can't be among the wanted texts within the horizon."""
+        """Drops what can't be among the wanted texts within the horizon."""
         bars = [outcome.worst_of_best(self.settings.wanted) for outcome in self.outcomes]
         self.live = [h for h in self.live if self._bound(h) > bars[h.item // self.settings.starts]]
 
     def _bound(self, hypothesis: Hypothesis) -> float:
-        """The best mean that a text from this canvas can have: all further decisions certain."""
+        """The best score that a text from this canvas can have, if all further decisions are certain."""
         splices = min(len(hypothesis.splices) + self.settings.horizon, self.settings.max_splices)
         return hypothesis.total / (2 * splices + 1)
 
@@ -323,7 +333,7 @@ class _Beams:
 def _best_first(
     pick: FirstDecision, scores: Tensor, values: list[float], places: list[int]
 ) -> Iterator[tuple[float, FirstDecision, int]]:
-    """Totals of what may follow a first decision, best first; the rest is sorted only if it is asked for."""
+    """Totals of what may follow a first decision, best first; the rest is sorted only if it is needed."""
     for value, place in zip(values, places, strict=True):
         if value == -INFINITY:
             return

@@ -1,4 +1,4 @@
-"""The scoring heads of the two decisions (the paper's W₀…W₅).
+"""The scoring heads of FULL's two decisions (the paper's W₀…W₅).
 
     first:   exp(ŷᵀ W₁ᵀ W₀ x)   or W₂ ν for a neighbor, W_v e for a word; Stop is one more key
     second:  exp(ŷᵀ W₄ᵀ W₃ x)   or W₅ ν for a neighbor, W_w e for a word
@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from textsplice.policy.config import PolicyConfig
+from textsplice.config import PolicyConfig
 
 
 class KeyHead(nn.Module):
@@ -42,7 +42,7 @@ class KeyHead(nn.Module):
 class FirstHead(KeyHead):
     """Scores (token left of the gap, first token of the span).
 
-    Stop is scored once a canvas, against the padding token at its left: it has no gap.
+    Stop has no gap: it is scored once per canvas, against the padding token at the left.
     """
 
     def __init__(self, config: PolicyConfig) -> None:
@@ -53,8 +53,8 @@ class FirstHead(KeyHead):
 class SecondHead(KeyHead):
     """Scores (token that follows the span, last token of the span).
 
-    `conditioned` adds to either side what the first decision chose; without it (the paper's form) the
-    first decision only limits the choice.
+    If `conditioned`, what the first decision chose is added on either side; if not (as in the paper), it only
+    limits the choice.
     """
 
     def __init__(self, config: PolicyConfig) -> None:
@@ -67,21 +67,8 @@ class SecondHead(KeyHead):
     def condition(self, left: Tensor, begin: Tensor) -> tuple[Tensor, Tensor]:
         """What is added to canvas states and keys, `[A, d]` each.
 
-        It is made of the state left of the gap and the encoding of the span's first token.
+        Computed from the state left of the gap and the encoding of the span's first token.
         """
         both = self.contract(functional.gelu(self.expand(torch.cat([left, begin], dim=-1))))
         to_canvas, to_keys = both.chunk(2, dim=-1)
         return to_canvas, to_keys
-
-
-class TokenKeys(nn.Module):
-    """The keys of left-to-right policies, which need no matrix for the canvas."""
-
-    def __init__(self, config: PolicyConfig) -> None:
-        super().__init__()
-        width = config.d_model
-        self.table = nn.Linear(width, width, bias=False)
-        # S2S+copy has no neighbors, and a weight without a gradient would upset DDP.
-        if config.kind != "copy":
-            self.neighbor = nn.Linear(width, width, bias=False)
-        self.word = nn.Linear(width, width, bias=False)

@@ -1,4 +1,4 @@
-"""What the beam over splices holds: its settings, canvases under way, and first decisions."""
+"""What the beam over splices holds: its settings, unfinished canvases, and first decisions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from textsplice.config import SearchConfig
 from textsplice.oracle.splice import Splice
+from textsplice.policy.problem import wants_one
 from textsplice.text.linearize import Segment
 from textsplice.text.vocabulary import END_ID
 
@@ -17,12 +19,12 @@ INFINITY = float("inf")
 
 @dataclass(frozen=True, slots=True)
 class BeamSettings:
-    """Each of `starts` start neighbours has a beam of its own; `wanted` finished texts are looked for.
+    """Each of `starts` start neighbors has a beam of its own; `wanted` finished texts are looked for.
 
-    A canvas is given up once `horizon` more splices could not bring it among the wanted even if all their
-    decisions were certain. `horizon = max_splices` gives up only what can't be among the wanted at all;
-    3 can lose a text that needs more than three nearly certain splices to overtake the best. That is rare:
-    on 92 of E2E's dev tables 2 and 4 gave the same texts as 16, in 78 and 85 % of the processor time.
+    A canvas is dropped once `horizon` more splices could not bring it among the wanted even if all their
+    decisions were certain. `horizon = max_splices` drops only what can't be among the wanted at all; 3 can lose
+    a text that needs more than three nearly certain splices to overtake the best. That is rare: on 92 of E2E's
+    dev tables, 2 and 4 gave the same texts as 16, in 78 and 85 % of the CPU time.
     """
 
     beam: int = 5
@@ -31,10 +33,20 @@ class BeamSettings:
     wanted: int = 1
     horizon: int = 3
 
+    @classmethod
+    def of(cls, search: SearchConfig) -> BeamSettings:
+        """The settings of the beam for the settings of a search."""
+        starts = max(search.start_neighbors, 1)
+        wanted = 1 if wants_one(search) else search.beam * starts
+        return cls(search.beam, search.max_splices, starts, wanted)
+
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """A canvas of one beam. `origins[t]` is the source, the position and the step of token t."""
+    """A canvas of one beam; `origins[t]` is the source, the position and the step of token t.
+
+    `forced` are the values of the table that must come next: they are all it still lacks.
+    """
 
     item: int
     ids: NDArray[np.int32]
@@ -52,7 +64,7 @@ class Hypothesis:
 
     @property
     def ended(self) -> bool:
-        """Whether end has been laid."""
+        """Whether end has been placed."""
         return len(self.ids) > 0 and self.ids[-1] == END_ID
 
 
@@ -65,5 +77,5 @@ class FirstDecision(NamedTuple):
     total: float
 
     def order(self) -> tuple[float, int, int, int]:
-        """The most probable first; ties go to the earlier hypothesis, the earlier gap, the earlier key."""
+        """The most probable first; ties by hypothesis, gap and key."""
         return (-self.total, self.row, self.start, self.column)

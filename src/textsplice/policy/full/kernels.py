@@ -6,6 +6,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from textsplice.oracle.numbering import TABLE
+
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 
@@ -29,8 +31,8 @@ def draw_canvases(
     """Replays derivations and writes each canvas to its place, padded with one PAD on either side.
 
     Example `e` has `splices[offsets[e]:offsets[e + 1]]`; its text number `s` is row
-    `source_rows[first_source[e] + s]` of `sources`, and from `words_from[e]` on, words. Action `a`
-    counts splices and one Stop an example; `place[a]` is -1 for actions that are left out.
+    `source_rows[first_source[e] + s]` of `sources`, and from `words_from[e]` on, words. Actions are the splices
+    and one Stop per example; `place[a]` is -1 for actions that are left out.
     """
     token = np.zeros(longest, dtype=np.int32)
     table_position = np.zeros(longest, dtype=np.int32)
@@ -70,7 +72,7 @@ def draw_canvases(
                 else:
                     text = source_rows[first_source[example] + source]
                     token[start + i] = sources[source_offsets[text] + begin + i]
-                table_position[start + i] = begin + i if source == 0 else -1
+                table_position[start + i] = begin + i if source == TABLE else -1
                 step[start + i] = now
 
 
@@ -84,10 +86,10 @@ def mark_spans(
     length: I64,
     marks: NDArray[np.bool_],
 ) -> None:
-    """Marks, for every action, the columns of all keys whose span equals the action's.
+    """Marks for each action the columns of all keys whose span equals the action's.
 
     `tokens` are a case's texts one after another; a span that begins at `t` must end by `limit[t]`;
-    `column[t]` is -1 where none may begin. Spans of one token need not stand in the texts.
+    `column[t]` is -1 where none may begin. A span of one token need not appear in the texts.
     """
     for action in range(len(begin)):
         for t in range(len(tokens)):
@@ -119,7 +121,7 @@ def list_ends(
     """Lists the places of tokens at which each action's span may end, and which of them is chosen.
 
     `encoded[t]` is where token `t` of the case's texts was encoded; `shift[a]` is added to it for
-    spans of the table, which is encoded anew for each set of copied flags.
+    spans of the table, which is encoded once per set of copied flags.
     """
     for action in range(len(begin)):
         first = begin[action]

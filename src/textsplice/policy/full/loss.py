@@ -1,4 +1,4 @@
-"""FULL's losses over a batch: every softmax as a few large products.
+"""FULL's losses over a batch: each softmax as a few large products.
 
 Shapes in comments: A actions (canvases), T canvas places of a case, K neighbor keys of a case,
 V generable words, S tokens of a table, R rows and L width of a block, E ends, d model width.
@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from textsplice.policy.full_batch import BatchBlock, BatchCase, FullBatch
-from textsplice.policy.heads import FirstHead, SecondHead
+from textsplice.policy.full.batch import BatchBlock, BatchCase, FullBatch
+from textsplice.policy.full.heads import FirstHead, SecondHead
 from textsplice.policy.transformer import look_up
 
-# Scores of what can't be chosen. Finite, because an infinite one makes gradients NaN where a whole
-# row is forbidden; its probability underflows to exactly 0.
+# The score of what can't be chosen. Finite, because an infinite one makes gradients NaN where a whole row is
+# forbidden; the probability underflows to exactly 0.
 FORBIDDEN = -1e9
 # The right keys are scored once more by themselves, and two products differ in their last bits.
 ROUNDING = 1e-4
@@ -23,14 +23,14 @@ ROUNDING = 1e-4
 
 def first_losses(
     head: FirstHead, batch: FullBatch, canvas: Tensor, neighbors: Tensor, tables: Tensor, words: Tensor
-) -> tuple[Tensor, int]:
-    """Equation 2: `-log Σ` over the keys of equal spans, at the oracle's gap."""
+) -> tuple[Tensor, Tensor]:
+    """Equation 2: `-log Σ` over the keys of equal spans, at the oracle's gap; and how many are right."""
     at_gap = functional.embedding(batch.gap_places, canvas)  # [A, d]
     neighbor_keys = head.neighbor_keys(neighbors)
     table_keys = head.table_keys(tables)
     word_keys = head.word_keys(words)
     losses: list[Tensor] = []
-    correct = torch.zeros((), dtype=torch.long)
+    correct = torch.zeros((), dtype=torch.long, device=canvas.device)
     for case, states, gap, own_neighbors, own_table in zip(
         batch.cases,
         canvas.split([case.canvas_places for case in batch.cases]),
@@ -52,13 +52,13 @@ def first_losses(
         total, best = _first_totals(case, states, keys, own_table, head.stop)
         losses.append((total - right.logsumexp(dim=1)).sum())
         correct += (right.detach().amax(dim=1) >= best - ROUNDING).sum()
-    return torch.stack(losses).sum(), int(correct)
+    return torch.stack(losses).sum(), correct
 
 
 def second_losses(
     head: SecondHead, batch: FullBatch, canvas: Tensor, neighbors: Tensor, tables: Tensor, words: Tensor
-) -> tuple[Tensor, int]:
-    """Equation 3: `-log` of the oracle's stop and end, given its start and begin."""
+) -> tuple[Tensor, Tensor]:
+    """Equation 3: `-log` of the oracle's stop and end, given its start and begin; and how many are right."""
     ends = torch.cat([head.neighbor_keys(neighbors), head.table_keys(tables), head.word_keys(words)])
     blocks = [block for case in batch.cases for block in case.blocks]
     rows = [len(block.chosen) for block in blocks]
@@ -69,7 +69,7 @@ def second_losses(
         to_canvas, to_keys = head.condition(left, begin)
         added = list(zip(to_canvas.split(rows), to_keys.split(rows), strict=True))
     losses: list[Tensor] = []
-    correct = torch.zeros((), dtype=torch.long)
+    correct = torch.zeros((), dtype=torch.long, device=canvas.device)
     for block, places, states, keys, extra, splices in zip(
         blocks,
         batch.canvases.blocks,
@@ -84,13 +84,13 @@ def second_losses(
         losses.append(((scores.logsumexp(dim=1) - chosen) * splices).sum())
         with torch.no_grad():
             correct += ((chosen >= scores.amax(dim=1)) & splices).sum()
-    return torch.stack(losses).sum(), int(correct)
+    return torch.stack(losses).sum(), correct
 
 
 def _first_totals(
     case: BatchCase, states: Tensor, keys: Tensor, own_table: Tensor, stop: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Of each canvas of a case, the log of the softmax's denominator and the best score, both `[A]`."""
+    """For each canvas of a case, the log of the softmax's denominator and the best score, both `[A]`."""
     scores = states @ keys.T  # [T, K + V]: nearly all of the pairs, in one product
     over_keys = scores.logsumexp(dim=1)
     best_key = scores.detach().amax(dim=1)

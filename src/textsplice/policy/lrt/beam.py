@@ -1,15 +1,15 @@
-"""Token beams: LRT and S2S+copy write left to right, one token at a time.
+"""Beam search over tokens: texts are written left to right, one token at a time.
 
-Their texts are derivations too: each token is one splice at the right end. Where a word's occurrences are
-summed over (marginalised, the standard setting), the splice names the most probable of them, which is an
-attribution and not what was chosen; such a generation says so.
+These texts are derivations too: each token is one splice at the right end. If the occurrences of a word are
+summed (marginalized, the default), the splice names the most probable of them. That is an attribution and not
+what was chosen; such a generation says so.
 
-Each round keeps the K best texts that go on. One ends if fewer than K of the ways to go on are more probable
+Each round keeps the K best texts that go on. A text ends if fewer than K of the ways to go on are more probable
 than its end.
 
 No text ends while it breaks a rule, and no word is written that breaks one for good. A value that a rule
-wants may be begun after any token, and is then written to its end. Texts that lack more values or sentences
-have a beam of their own: they are more probable, and would crowd out those that come nearer to their end.
+requires may begin after any token, and is then written to its end. Texts that lack more values or sentences
+have a beam of their own: they are more probable, and would crowd out those that are closer to their end.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from textsplice.config import SearchConfig
 from textsplice.oracle.splice import Origin, Splice
-from textsplice.policy.token import Cache, TokenPolicy, TokenStates
-from textsplice.search.problem import Candidate, Outcome, Problem
-from textsplice.search.rules import Draft
+from textsplice.policy.device import to_device
+from textsplice.policy.lrt.model import Cache, LrtModel, LrtStates
+from textsplice.policy.policy import Encoded
+from textsplice.policy.problem import Candidate, Draft, Outcome, Problem, wants_one
 from textsplice.text.linearize import Segment
 from textsplice.text.vocabulary import BEGIN_ID, END_ID
 
@@ -36,13 +38,13 @@ FURTHER = 64  # words looked at beside the best, where a rule may refuse those
 
 @dataclass(frozen=True, slots=True)
 class TokenSettings:
-    """`wanted` texts are looked for; a text has at most `max_tokens` tokens, its end among them.
+    """`wanted` texts are looked for; a text has at most `max_tokens` tokens, including its end.
 
-    A text is given up once `horizon` more tokens could not bring it among the wanted even if all of them
-    were certain. `horizon = max_tokens` gives up only what can't be among the wanted at all, and writes on
-    long after the texts that are given: on 92 of E2E's dev tables to 72 tokens, where 10 writes to 45. Their
-    three best texts by S2S+copy were the same with 5, 10 and 120, in 52, 57 and 100 % of the time. What 10
-    can lose are much longer texts: a policy that repeats itself is surer of it each time.
+    A text is dropped once `horizon` more tokens could not bring it among the wanted even if all of them were
+    certain. `horizon = max_tokens` drops only what can't be among the wanted at all, and writes on long after
+    the texts that are given: on 92 of E2E's dev tables to 72 tokens, where 10 writes to 45. The three best texts
+    of S2S+copy were the same with 5, 10 and 120, in 52, 57 and 100 % of the time. What 10 can lose are much
+    longer texts: a policy that repeats itself is surer of it each time.
     """
 
     beam: int = 5
@@ -51,13 +53,19 @@ class TokenSettings:
     marginalize: bool = True
     horizon: int = 10
 
+    @classmethod
+    def of(cls, search: SearchConfig) -> TokenSettings:
+        """The settings of the beam for the settings of a search."""
+        wanted = 1 if wants_one(search) else search.beam
+        return cls(search.beam, search.max_tokens, wanted, search.marginalize)
+
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """A text so far, with begin; `columns` are the keys its tokens were copied from.
+    """A text so far, from begin; `columns` are the keys that its tokens were copied from.
 
-    `missing` are the values that rules still want, `lacks` is how far it is from where it may end; `owed`
-    are the keys that must come next, because a value was begun.
+    `missing` are the values that rules still require, `lacks` is how far it is from where it may end; `owed`
+    are the keys that must come next, because a value has begun.
     """
 
     case: int
@@ -73,7 +81,7 @@ class Prefix:
 class _Next(NamedTuple):
     """How a text could go on: the prefix's row in the batch, and what is chosen there.
 
-    That is a key, or a word if its keys are summed. `value` are the keys of a required value from here on.
+    That is a key, or a word if its keys are summed. `value` are the remaining keys of a required value.
     """
 
     total: float
@@ -87,10 +95,10 @@ class _Next(NamedTuple):
 
 
 def search_tokens(
-    policy: TokenPolicy,
+    policy: LrtModel,
     problems: Sequence[Problem],
     settings: TokenSettings,
-    encodings: Sequence[Sequence[Tensor]] | None = None,
+    encodings: Encoded | None = None,
 ) -> list[Outcome]:
     """What the beam finds for each problem; one that gets stuck does not hold up the others."""
     states = policy.encode_cases([problem.case for problem in problems], encodings)
@@ -108,32 +116,33 @@ class _TokenBeams:
 
     def __init__(
         self,
-        policy: TokenPolicy,
+        policy: LrtModel,
         problems: Sequence[Problem],
         settings: TokenSettings,
-        states: TokenStates,
+        states: LrtStates,
     ) -> None:
         self.policy = policy
         self.problems = problems
         self.settings = settings
         self.states = states
-        self.longest = min(settings.max_tokens, policy.config.max_positions - 2)
+        self.longest = min(settings.max_tokens, policy.shape.config.max_positions - 2)
         self.outcomes = [Outcome() for _ in problems]
         self.cache: Cache | None = None
         self.closed, self.ends = self._closed()
         self.places = [list(zip(k.source.tolist(), k.begin.tolist(), strict=True)) for k in states.keys]
         self.words = dict(enumerate(problems[0].words))
-        empty = (self._judged(Prefix(case, (BEGIN_ID,), (), 0.0)) for case in range(len(problems)))
+        empty = (self._ruled(Prefix(case, (BEGIN_ID,), (), 0.0)) for case in range(len(problems)))
         self.live = [prefix for prefix in empty if prefix is not None]
 
     def advance(self) -> None:
-        """One token more on every live text, and the end where it is among the best."""
+        """One more token on each live text, and the end where it is among the best."""
         case_of = np.array([prefix.case for prefix in self.live], dtype=np.int64)
         last = np.array([prefix.ids[-1] for prefix in self.live], dtype=np.int32)
         scores, cache = self.policy.step(self.states, case_of, last, self.cache)
         width = scores.shape[1]
-        scores = scores.masked_fill(self.closed[case_of, :width], -INFINITY)
-        ends = self.ends[case_of, :width]
+        at = self.policy.here(case_of)
+        scores = scores.masked_fill(self.closed[at, :width], -INFINITY)
+        ends = self.ends[at, :width]
         words = scores.masked_fill(ends, -INFINITY)
         live: list[Prefix] = []
         parents: list[int] = []
@@ -150,10 +159,10 @@ class _TokenBeams:
         self.cache = cache.select(np.array([parents[at] for at in kept], dtype=np.int64)) if kept else None
 
     def close(self) -> None:
-        """Ends what has grown too long, for want of anything better: such texts are unfinished."""
+        """Ends what has grown too long, if nothing better was found: such texts are unfinished."""
         for prefix in self.live:
             outcome, keys = self.outcomes[prefix.case], self.states.keys[prefix.case]
-            end = keys.column(self.problems[prefix.case].sources.first_word + END_ID, 0)
+            end = keys.column(keys.numbering.word(END_ID), 0)
             if prefix.may_end and end >= 0 and not outcome.finished:
                 outcome.could_end(self._candidate(prefix, end, prefix.total / len(prefix.columns)))
 
@@ -177,7 +186,7 @@ class _TokenBeams:
             for value in wanted:
                 word = int(self.states.keys[prefix.case].word[value[0]])
                 choice = word if self.settings.marginalize else value[0]
-                total = prefix.total + float(choices[row, choice])
+                total = prefix.total + choices[row, choice].item()
                 group = groups.setdefault((prefix.case, prefix.lacks - 1), [])
                 group.append(_Next(total, row, choice, value))
         return groups
@@ -190,10 +199,10 @@ class _TokenBeams:
                 return
             prefix = self._extended(following, words)
             what = (prefix.ids if self.settings.marginalize else prefix.columns, prefix.owed)
-            judged = None if what in seen else self._judged(prefix)
-            if judged is not None:
+            ruled = None if what in seen else self._ruled(prefix)
+            if ruled is not None:
                 seen.add(what)
-                yield following.row, judged
+                yield following.row, ruled
 
     def _extended(self, following: _Next, words: Tensor) -> Prefix:
         parent = self.live[following.row]
@@ -203,7 +212,8 @@ class _TokenBeams:
             column = following.value[0]
         elif self.settings.marginalize:
             columns = np.flatnonzero(keys == following.choice)
-            column = int(columns[int(words[following.row, torch.from_numpy(columns)].argmax())])
+            best = words[following.row, self.policy.here(columns)].argmax()
+            column = int(columns[best.item()])
         return Prefix(
             parent.case,
             (*parent.ids, int(keys[column])),
@@ -213,8 +223,8 @@ class _TokenBeams:
             owed=following.value[1:],
         )
 
-    def _judged(self, prefix: Prefix) -> Prefix | None:
-        """A text with what the rules say of it; None if no text that begins so can obey them."""
+    def _ruled(self, prefix: Prefix) -> Prefix | None:
+        """A text with what the rules say of it; None if no text that begins with it can obey them."""
         problem, outcome = self.problems[prefix.case], self.outcomes[prefix.case]
         if not problem.rules:
             return replace(prefix, may_end=len(prefix.ids) > 1, lacks=0)
@@ -250,8 +260,8 @@ class _TokenBeams:
         return Candidate(splices, prefix.ids[1:], score)
 
     def _origins(self, case: int, columns: Sequence[int]) -> list[Origin]:
-        """Where the tokens of a text stood, begin first; each was laid by a step of its own."""
-        begin = self.problems[case].sources.first_word + BEGIN_ID
+        """The origins of the tokens of a text, begin first; each was placed by a step of its own."""
+        begin = self.states.keys[case].numbering.word(BEGIN_ID)
         places = ((begin, 0), *(self.places[case][column] for column in columns))
         return [Origin(source, position, step) for step, (source, position) in enumerate(places)]
 
@@ -261,7 +271,7 @@ class _TokenBeams:
         return prefix.total / min(len(prefix.columns) + self.settings.horizon, self.longest) > bar
 
     def _closed(self) -> tuple[Tensor, Tensor]:
-        """The keys of each case that stand for begin or that a rule keeps out of the text; those of end."""
+        """The keys of each case that stand for begin or that a rule excludes; and those that stand for end."""
         shape = len(self.problems), max(map(len, self.states.keys))
         closed, ends = torch.zeros(shape, dtype=torch.bool), torch.zeros(shape, dtype=torch.bool)
         for row, (problem, keys) in enumerate(zip(self.problems, self.states.keys, strict=True)):
@@ -270,9 +280,9 @@ class _TokenBeams:
             by_rules = problem.closed(keys)
             if by_rules is not None:
                 closed[row, : len(keys)] |= torch.from_numpy(by_rules)
-        return closed, ends
+        return to_device((closed, ends), self.policy.device)
 
 
 def _splices(origins: Sequence[Origin]) -> tuple[Splice, ...]:
-    """The derivation of a text from the origins of its tokens: one splice a token."""
+    """The derivation of a text from the origins of its tokens: one splice per token."""
     return tuple(Splice(o.step, o.step, o.neighbor, o.position, o.position + 1) for o in origins)

@@ -8,20 +8,23 @@ import numpy as np
 import pytest
 import torch
 
-from policy_toys import IDS, toy_config, toy_split
-from textsplice.policy import Case, CopyPolicy, TokenPolicy, collate, new_policy
-from textsplice.policy.token import UNSAYABLE
+from policy_toys import IDS, toy_shape, toy_split
+from textsplice.policy.cases import Case
+from textsplice.policy.checkpoint import new_policy
+from textsplice.policy.copy.policy import CopyPolicy
+from textsplice.policy.lrt.model import UNSAYABLE
+from textsplice.policy.lrt.policy import LrtPolicy
+from textsplice.policy.reference import Reference
 from textsplice.policy.transformer import NOT_COPIED
 from textsplice.ragged import Ragged
 from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID
-from unbatched_policy import UnbatchedFull
 
-KINDS = ["token", "copy"]
+KINDS = ["lrt", "copy"]
 
 
-def policy_of(kind: str, **changes: object) -> TokenPolicy:
-    policy = new_policy(toy_config(kind, **changes), seed=1)
-    assert isinstance(policy, TokenPolicy)
+def policy_of(kind: str, **changes: object) -> LrtPolicy:
+    policy = new_policy(toy_shape(kind, **changes), seed=1)
+    assert isinstance(policy, LrtPolicy)
     return policy.eval()
 
 
@@ -30,7 +33,7 @@ def case_of(kind: str, split, store, row: int) -> Case:
     return Case(case.table, case.segments) if kind == "copy" else case
 
 
-def read_through(policy: TokenPolicy, cases: list[Case], targets: list[np.ndarray]):
+def read_through(policy: LrtPolicy, cases: list[Case], targets: list[np.ndarray]):
     """Log-probabilities `[time][hypothesis, column]` of reading targets token by token."""
     states = policy.encode_cases(cases)
     cache = None
@@ -46,7 +49,7 @@ def test_the_batched_loss_equals_steps_with_cached_states(kind: str, pre_norm: b
     split, store = toy_split(1)
     policy = policy_of(kind, pre_norm=pre_norm)
     rows = [0, 1, 4, 8]
-    output = policy(collate(policy.config, split, store, np.array(rows)))
+    output = policy(policy.collate(split, store, np.array(rows)))
     cases = [case_of(kind, split, store, row) for row in rows]
     targets = [split.targets[row] for row in rows]
     loss, counted = 0.0, 0
@@ -92,7 +95,7 @@ def test_the_score_of_a_key_is_the_formula(kind: str) -> None:
     states, log_probs = next(read_through(policy, [case], [split.targets[0]]))
     keys = states.keys[0]
     with torch.no_grad():
-        table = UnbatchedFull(policy).encode(case.table.tolist(), [NOT_COPIED] * len(case.table))
+        table = Reference(policy).encode(case.table.tolist(), [NOT_COPIED] * len(case.table))
         state, _ = policy.decoder.step(
             policy.tokens(torch.tensor([BEGIN_ID])),
             position=0,
@@ -155,7 +158,7 @@ def test_marginalizing_adds_the_keys_of_a_word() -> None:
         np.array([-1, 0, 0], dtype=np.int32),
         [np.array([BEGIN_ID, 7, MASK_ID, 7, END_ID], dtype=np.int32)],
     )
-    policy = policy_of("token")
+    policy = policy_of("lrt")
     states = policy.encode_cases([case])
     log_probs, _ = policy.step(states, np.zeros(1, dtype=int), np.array([BEGIN_ID]), None)
     words = policy.marginalize(states, np.zeros(1, dtype=int), log_probs, IDS).exp()
@@ -169,8 +172,8 @@ def test_marginalizing_adds_the_keys_of_a_word() -> None:
 
 def test_a_selected_cache_goes_on_from_its_parents() -> None:
     split, store = toy_split(5)
-    policy = policy_of("token")
-    case = case_of("token", split, store, 0)
+    policy = policy_of("lrt")
+    case = case_of("lrt", split, store, 0)
     states = policy.encode_cases([case])
     both = np.zeros(2, dtype=int)
     _, cache = policy.step(states, both[:1], np.array([BEGIN_ID]), None)
@@ -186,7 +189,7 @@ def test_copy_policies_read_no_neighbors() -> None:
     split, store = toy_split(6)
     policy = policy_of("copy")
     assert isinstance(policy, CopyPolicy)
-    batch = collate(policy.config, split, store, np.arange(6))
+    batch = policy.collate(split, store, np.arange(6))
     assert batch.neighbor_places == 0
     assert not any("neighbor" in name for name, _ in policy.named_parameters())
 
@@ -195,7 +198,7 @@ def test_copy_policies_read_no_neighbors() -> None:
 def test_every_weight_learns(kind: str) -> None:
     split, store = toy_split(7)
     policy = policy_of(kind).train()
-    batch = collate(policy.config, split, store, np.arange(6))
+    batch = policy.collate(split, store, np.arange(6))
     optimizer = torch.optim.AdamW(policy.parameters(), lr=3e-3)
     losses = []
     for _ in range(60):
