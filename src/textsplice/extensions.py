@@ -4,8 +4,8 @@ An extension is one new file and one line below: its name and where to find it, 
 are imported when they are first used, so listing names costs nothing and no room imports another by name.
 
 From outside the package: a module that calls, for instance, `extensions.RULES.add("polite", Polite)`, named
-in the environment variable `TEXTSPLICE_PLUGINS` (modules with commas between) or by an entry point of the group
-`textsplice.plugins`. Such modules are imported when a name is asked for that is not listed here.
+in the environment variable `TEXTSPLICE_PLUGINS` (modules with commas between) or by an entry point of the
+group `textsplice.plugins`. Such modules are imported when a name is asked for that is not listed here.
 """
 
 from __future__ import annotations

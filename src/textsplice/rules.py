@@ -1,4 +1,4 @@
-"""Hard rules on texts: `from textsplice import rules`, then `splicer.generate(table, rules=[rules.CopyOnly()])`."""
+"""Hard rules on texts, for instance `splicer.generate(table, rules=[rules.CopyOnly()])`."""
 
 from __future__ import annotations
 

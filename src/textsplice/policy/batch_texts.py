@@ -19,8 +19,8 @@ from textsplice.text.vocabulary import PAD_ID
 class BatchTexts:
     """All distinct neighbors, then the table of each case.
 
-    Source `s` of case `c` is row `rows[first[c] + s]` of `texts` if it is below `first_words[c]`; from there on
-    sources are words.
+    Source `s` of case `c` is row `rows[first[c] + s]` of `texts` if it is below `first_words[c]`; from
+    there on sources are words.
     """
 
     texts: Ragged

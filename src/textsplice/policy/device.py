@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
-from typing import TypeVar, cast
+from typing import Protocol, TypeVar, cast, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -31,6 +32,13 @@ def resolve(name: Device, *, where: str = "device") -> torch.device:
     return torch.device(name)
 
 
+@runtime_checkable
+class _Named(Protocol):
+    """A named tuple."""
+
+    def _make(self, iterable: Iterable[object], /) -> object: ...
+
+
 def to_device(structure: Structure, device: torch.device) -> Structure:
     """The same dataclass, tuple or list with all its tensors on the device."""
     return cast("Structure", _moved(structure, device))
@@ -42,8 +50,9 @@ def _moved(value: object, device: torch.device) -> object:
     if isinstance(value, list):
         return [_moved(each, device) for each in cast("list[object]", value)]
     if isinstance(value, tuple):
-        moved = [_moved(each, device) for each in cast("tuple[object, ...]", value)]
-        return type(value)(*moved) if hasattr(value, "_fields") else tuple(moved)
+        items = cast("tuple[object, ...]", value)
+        moved = [_moved(each, device) for each in items]
+        return items._make(moved) if isinstance(items, _Named) else tuple(moved)
     if is_dataclass(value) and not isinstance(value, type):
         return type(value)(**{each.name: _moved(getattr(value, each.name), device) for each in fields(value)})
     return value

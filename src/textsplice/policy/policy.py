@@ -81,6 +81,7 @@ class Policy(nn.Module):
 
     def log_likelihoods(self, case: Case, texts: Ragged, encodings: Encoded | None = None) -> Tensor:
         """The log-probability of each text, from what follows BEGIN to END, on the CPU."""
+        del case, texts, encodings
         raise InputError(
             f"a run of kind {self.kind.name} has no probability of a text, only of its derivations.",
             remedy="Use a run of kind lrt or copy.",

@@ -122,7 +122,7 @@ class Outcome:
             self.unfinished = candidate
 
     def hinder(self, reason: str, *, rule: bool, score: float) -> None:
-        """Keeps the reason why the most probable canvas is not a text; a broken rule says more than others."""
+        """Keeps why the most probable canvas is not a text; a broken rule says more than other reasons."""
         rank = (2 if rule else 1, score)
         if rank > self._obstacle_rank:
             self.obstacle, self._obstacle_rank = reason, rank

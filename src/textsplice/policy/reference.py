@@ -4,13 +4,13 @@ A policy turns an empty canvas into a text by splices. A splice replaces `canvas
 `source[begin:end]`, where a source is the table, a neighbor or a word of the vocabulary. It is chosen in two
 decisions:
 
-    first    P(start, source, begin)   ∝ exp(score of (the token left of the gap, the first token of the span))
-    second   P(stop, end | the first)  ∝ exp(score of (the token right of the gap, the last token of the span))
+    first    P(start, source, begin)  ∝ exp score(token left of the gap, first token of the span)
+    second   P(stop, end | the first) ∝ exp score(token right of the gap, last token of the span)
 
-`Stop` competes with all first decisions and ends the text. Scores are products of states: an encoder reads the
-table and each neighbor, a decoder reads the canvas and attends to the table (`Reference.encode`, `.decode`).
-Training maximizes the probability of the oracle's derivation (`Reference.loss`); where a span appears in several
-places, the first decision counts them all.
+`Stop` competes with all first decisions and ends the text. Scores are products of states: an encoder reads
+the table and each neighbor, a decoder reads the canvas and attends to the table (`Reference.encode`,
+`.decode`). Training maximizes the probability of the oracle's derivation (`Reference.loss`); where a span
+appears in several places, the first decision counts them all.
 
 `Reference` uses the weights of a `FullModel` and none of its code for attention, batches or scores. The tests
 compare the two, and `benchmarks/training.py` measures what batches gain.

@@ -1,4 +1,4 @@
-"""From candidates to drafts: the splices of a candidate are replayed, and what they make is what is looked at."""
+"""From candidates to drafts, by replaying their splices."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from textsplice.search.generation import inner
 
 
 class Derived(NamedTuple):
-    """A candidate with the draft that its splices make; `obstacle` says why that is not a text, if it is not."""
+    """A candidate with the draft that its splices make; `obstacle` is why that is not a text, or None."""
 
     candidate: Candidate
     draft: Draft

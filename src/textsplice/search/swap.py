@@ -1,8 +1,8 @@
 """Swap, the untrained baseline: the best neighbor, with its values replaced by those of this table.
 
 It needs nothing but a corpus, so there is text before any training, and every trained policy has an honest
-baseline to beat. Its texts are derivations like all others: one splice places the neighbor, one more per value
-replaces what the neighbor says of its own table.
+baseline to beat. Its texts are derivations like all others: one splice places the neighbor, one more per
+value replaces what the neighbor says of its own table.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class SwapProposer:
     kind: Kind = SWAP
 
     def choosing(self, search: SearchConfig) -> SearchConfig:
-        """Its scores already count slips, and there is no likelihood that a judge could be weighed against."""
+        """Its scores already count slips, and there is no likelihood to weigh a judge against."""
         return replace(search, choose="likelihood", slots_first=False, judge="")
 
     def propose(
@@ -73,8 +73,8 @@ def swap(
 ) -> tuple[Sources, Outcome]:
     """Texts of the nearest neighbors that can be used, and the sources they are made of.
 
-    `neighbors` come with their own tables, nearest first. They are tried in groups of `window`; the first group
-    that has a text is the last, and its text with the fewest slips is the best.
+    `neighbors` come with their own tables, nearest first. They are tried in groups of `window`; the first
+    group that has a text is the last, and its text with the fewest slips is the best.
     """
     outcome = Outcome()
     outcome.obstacle = NOT_OFFERED

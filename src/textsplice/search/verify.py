@@ -107,7 +107,7 @@ def _reason(generation: Generation) -> str | None:
 
 
 def _attribution(generation: Generation) -> str | None:
-    """The kind of the policy says what its provenance means; kinds of plugins that are not here can't be asked."""
+    """Only what the kind of the policy gives; a plugin that is not loaded can't be asked."""
     if generation.policy in EXACT:
         possible = {"exact"}
     elif generation.policy in POLICIES:

@@ -26,8 +26,8 @@ def new_optimizer(policy: nn.Module, training: TrainingConfig) -> torch.optim.Ad
 def flat_gradients(policy: nn.Module) -> Tensor:
     """All gradients as one tensor; the gradient of each parameter is a view of it.
 
-    The all-reduce, clipping and clearing are then one operation each, and a parameter that a batch does not use
-    has a gradient of 0 rather than none, in whichever process.
+    The all-reduce, clipping and clearing are then one operation each, and a parameter that a batch does not
+    use has a gradient of 0 rather than none, in whichever process.
     """
     parameters = list(policy.parameters())
     flat = torch.zeros(sum(p.numel() for p in parameters), device=parameters[0].device)

@@ -1,7 +1,8 @@
 """One training in several processes: the same code under our own launcher and under `torchrun`.
 
-Each process works on its share of each update. An all-reduce (gloo on CPUs, NCCL on GPUs) adds up the gradients
-before the step, so all processes have the same weights at any time, and only the first one writes files.
+Each process works on its share of each update. An all-reduce (gloo on CPUs, NCCL on GPUs) adds up the
+gradients before the step, so all processes have the same weights at any time, and only the first one writes
+files.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from torch import Tensor
 from textsplice.config import Device
 from textsplice.policy.device import resolve
 
+CPU = torch.device("cpu")
+
 
 @dataclass(frozen=True, slots=True)
 class Processes:
@@ -25,7 +28,7 @@ class Processes:
 
     rank: int = 0
     world: int = 1
-    device: torch.device = torch.device("cpu")
+    device: torch.device = CPU
 
     @property
     def writes(self) -> bool:

@@ -46,8 +46,8 @@ class BatchCase:
 class BatchBlock:
     """What may be chosen at the canvases of one block of `R` rows and width `L`.
 
-    `gaps` are the tokens left of a gap, `follows` those that may follow the span, `ends` the encoded places of
-    last tokens (`end_allowed` is false on padding), `chosen` the oracle's index into `[L, E]`.
+    `gaps` are the tokens left of a gap, `follows` those that may follow the span, `ends` the encoded places
+    of last tokens (`end_allowed` is false on padding), `chosen` the oracle's index into `[L, E]`.
     """
 
     gaps: Tensor  # [R, L] bool
@@ -174,8 +174,8 @@ class _TableStates:
 class _CaseTexts:
     """A case's neighbors and then its table as one row of tokens.
 
-    A span that begins at `t` must end by `limit[t]`. `column[t]` is the column of its key, -1 where no span may
-    begin or end; `encoded[t]` its encoded place, for the table relative to the start of its state.
+    A span that begins at `t` must end by `limit[t]`. `column[t]` is the column of its key, -1 where no span
+    may begin or end; `encoded[t]` its encoded place, for the table relative to the start of its state.
     """
 
     tokens: NDArray[np.int32]

@@ -1,15 +1,15 @@
 """Beam search over splices, for many tables at once.
 
 Each round extends each live canvas of each table by one splice, as the paper does: the top K by the first
-decision (where, which source, its first token), and of what follows from them the top K by the second (what is
-replaced, the last token of the span). `Stop` ends a text if it is among the top K of the first decision.
+decision (where, which source, its first token), and of what follows from them the top K by the second (what
+is replaced, the last token of the span). `Stop` ends a text if it is among the top K of the first decision.
 
 As in all derivations that policies learn from, the first splice begins with begin, and no other splice places
 begin or goes before it. End is placed once, with nothing right of it, and stays.
 
-Nothing here depends on which tables share a batch: candidates of different tables never compete, and ties go
-to the earlier hypothesis, gap and source. Equal neighbors would have equal scores up to the last bits, which do
-depend on the batch; that is why a problem holds each neighbor once.
+Nothing here depends on which tables share a batch: candidates of different tables never compete, and ties
+go to the earlier hypothesis, gap and source. Equal neighbors would have equal scores up to the last bits,
+which do depend on the batch; that is why a problem holds each neighbor once.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class _Beams:
         return [p for p in best.values() if p]
 
     def _open(self, scores: Tensor) -> Tensor:
-        """Excludes from the first scores what begin and end, the rules, starts and missing values rule out."""
+        """Excludes what begin and end, the rules, starts and missing values rule out of the first scores."""
         for row, hypothesis in enumerate(self.live):
             own = scores[row]
             case = hypothesis.item // self.settings.starts
@@ -148,7 +148,7 @@ class _Beams:
             if hypothesis.ended:
                 own[length] = -INFINITY
             if hypothesis.forced:
-                begins = [segment.start for segment in hypothesis.forced]
+                begins = self.policy.here(np.array([segment.start for segment in hypothesis.forced]))
                 kept = own[:, begins].clone()
                 own[:] = -INFINITY
                 own[:, begins] = kept

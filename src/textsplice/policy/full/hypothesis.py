@@ -22,9 +22,9 @@ class BeamSettings:
     """Each of `starts` start neighbors has a beam of its own; `wanted` finished texts are looked for.
 
     A canvas is dropped once `horizon` more splices could not bring it among the wanted even if all their
-    decisions were certain. `horizon = max_splices` drops only what can't be among the wanted at all; 3 can lose
-    a text that needs more than three nearly certain splices to overtake the best. That is rare: on 92 of E2E's
-    dev tables, 2 and 4 gave the same texts as 16, in 78 and 85 % of the CPU time.
+    decisions were certain. `horizon = max_splices` drops only what can't be among the wanted at all; 3 can
+    lose a text that needs more than three nearly certain splices to overtake the best. That is rare: on 92
+    of E2E's dev tables, 2 and 4 gave the same texts as 16, in 78 and 85 % of the CPU time.
     """
 
     beam: int = 5

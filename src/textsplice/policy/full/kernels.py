@@ -31,8 +31,8 @@ def draw_canvases(
     """Replays derivations and writes each canvas to its place, padded with one PAD on either side.
 
     Example `e` has `splices[offsets[e]:offsets[e + 1]]`; its text number `s` is row
-    `source_rows[first_source[e] + s]` of `sources`, and from `words_from[e]` on, words. Actions are the splices
-    and one Stop per example; `place[a]` is -1 for actions that are left out.
+    `source_rows[first_source[e] + s]` of `sources`, and from `words_from[e]` on, words. Actions are the
+    splices and one Stop per example; `place[a]` is -1 for actions that are left out.
     """
     token = np.zeros(longest, dtype=np.int32)
     table_position = np.zeros(longest, dtype=np.int32)

@@ -61,9 +61,9 @@ class Canvases:
 class FirstScores:
     """First decisions: `log_probs[h, start, column]`, `stop[h]`; exactly -inf where nothing is allowed.
 
-    `start` goes from 0 to the longest canvas of the batch, `column` as in `Keys`, padded with -inf. This is by
-    far the largest tensor of a search: the caller may overwrite it. The rest is what the second decision needs:
-    the states of canvases and tables, and where those of each hypothesis begin.
+    `start` goes from 0 to the longest canvas of the batch, `column` as in `Keys`, padded with -inf. This is
+    by far the largest tensor of a search: the caller may overwrite it. The rest is what the second decision
+    needs: the states of canvases and tables, and where those of each hypothesis begin.
     """
 
     log_probs: Tensor  # [H, G, K]

@@ -4,8 +4,8 @@ These texts are derivations too: each token is one splice at the right end. If t
 summed (marginalized, the default), the splice names the most probable of them. That is an attribution and not
 what was chosen; such a generation says so.
 
-Each round keeps the K best texts that go on. A text ends if fewer than K of the ways to go on are more probable
-than its end.
+Each round keeps the K best texts that go on. A text ends if fewer than K of the ways to go on are more
+probable than its end.
 
 No text ends while it breaks a rule, and no word is written that breaks one for good. A value that a rule
 requires may begin after any token, and is then written to its end. Texts that lack more values or sentences
@@ -40,11 +40,11 @@ FURTHER = 64  # words looked at beside the best, where a rule may refuse those
 class TokenSettings:
     """`wanted` texts are looked for; a text has at most `max_tokens` tokens, including its end.
 
-    A text is dropped once `horizon` more tokens could not bring it among the wanted even if all of them were
-    certain. `horizon = max_tokens` drops only what can't be among the wanted at all, and writes on long after
-    the texts that are given: on 92 of E2E's dev tables to 72 tokens, where 10 writes to 45. The three best texts
-    of S2S+copy were the same with 5, 10 and 120, in 52, 57 and 100 % of the time. What 10 can lose are much
-    longer texts: a policy that repeats itself is surer of it each time.
+    A text is dropped once `horizon` more tokens could not bring it among the wanted even if all of them
+    were certain. `horizon = max_tokens` drops only what can't be among the wanted at all, and writes on
+    long after the texts that are given: on 92 of E2E's dev tables to 72 tokens, where 10 writes to 45. The
+    three best texts of S2S+copy were the same with 5, 10 and 120, in 52, 57 and 100 % of the time. What 10
+    can lose are much longer texts: a policy that repeats itself is surer of it each time.
     """
 
     beam: int = 5
@@ -186,7 +186,7 @@ class _TokenBeams:
             for value in wanted:
                 word = int(self.states.keys[prefix.case].word[value[0]])
                 choice = word if self.settings.marginalize else value[0]
-                total = prefix.total + choices[row, choice].item()
+                total = prefix.total + float(choices[row, choice])
                 group = groups.setdefault((prefix.case, prefix.lacks - 1), [])
                 group.append(_Next(total, row, choice, value))
         return groups
@@ -213,7 +213,7 @@ class _TokenBeams:
         elif self.settings.marginalize:
             columns = np.flatnonzero(keys == following.choice)
             best = words[following.row, self.policy.here(columns)].argmax()
-            column = int(columns[best.item()])
+            column = int(columns[int(best)])
         return Prefix(
             parent.case,
             (*parent.ids, int(keys[column])),
@@ -271,7 +271,7 @@ class _TokenBeams:
         return prefix.total / min(len(prefix.columns) + self.settings.horizon, self.longest) > bar
 
     def _closed(self) -> tuple[Tensor, Tensor]:
-        """The keys of each case that stand for begin or that a rule excludes; and those that stand for end."""
+        """The keys of each case that stand for begin or that a rule excludes; those that stand for end."""
         shape = len(self.problems), max(map(len, self.states.keys))
         closed, ends = torch.zeros(shape, dtype=torch.bool), torch.zeros(shape, dtype=torch.bool)
         for row, (problem, keys) in enumerate(zip(self.problems, self.states.keys, strict=True)):
