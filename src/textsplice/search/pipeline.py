@@ -21,7 +21,7 @@ from textsplice.search.rules.rule import Rule
 from textsplice.slots.lexicon import Lexicon
 from textsplice.text.tokens import Tokenizer
 
-Record = Table | Example | Mapping[str, str | Sequence[str]]
+Record = Table | Example | Mapping[str, object]
 UNFINISHED = "the policy did not end the text"
 # However many tables are searched at once, and on whatever device, their texts are the same.
 NOT_PART_OF_HOW = ("batch_size", "device")
