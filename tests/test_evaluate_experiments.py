@@ -652,7 +652,7 @@ def test_rows_are_not_added_to_a_file_that_is_not_ours(prepared: Path, tmp_path:
     file = tmp_path / "swap.jsonl"
     common = ("automatic", f"swap={prepared}", "--references", prepared, "--metrics", "BLEU", "--limit", "1")
     for content, message in (
-        ("no line break at the end", r"swap\.jsonl: already exists and is not a file of generations\."),
+        ("no line break at the end", r"swap\.jsonl: is not a file of generations\."),
         ('{"text": "mine"}\n', r"swap\.jsonl:1: was made otherwise: it does not say its run\."),
         ("mine\n", r"swap\.jsonl:1: is not JSON"),
     ):

@@ -31,7 +31,7 @@ OURS = re.compile(
     r"[\w./-]*(run\.json|manifest\.json|model\.safetensors|optimizer\.safetensors|state\.json|journal\.jsonl"
     r"|train\.jsonl|vocab\.json|words\.json|lexicon\.toml|checkpoints|encodings\.json|textsplice\.json)"
 )
-LONGEST_FUNCTION = 70
+LONGEST_FUNCTION = 60
 LONGEST_FILE = 450
 
 

@@ -12,13 +12,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textsplice.arrow import column_ints, column_ragged, read_columns
 from textsplice.config import Config, NeighborsConfig, OutputConfig, load_config, to_toml
+from textsplice.corpus.table import Table
 from textsplice.errors import ConfigError, CorpusError
 from textsplice.files import atomic_write_text, file_hash
 from textsplice.neighbors.scores import score_named
@@ -65,6 +68,30 @@ def prepare(
         if not build.made:
             report(f"{target} is up to date: nothing to do.")
     return Prepared.open(target)
+
+
+@dataclass(frozen=True)
+class _SplitInputs:
+    """What the long stages of a split read, opened when first needed: often nothing has to be made."""
+
+    files: PreparedFiles
+    split: str
+
+    @cached_property
+    def store(self) -> Store:
+        return Store.load(self.files.store)
+
+    @cached_property
+    def tables(self) -> list[Table]:
+        return read_tables(self.files.tables(self.split))
+
+    @cached_property
+    def table_tokens(self) -> Ragged:
+        return column_ragged(read_columns(self.files.encoded_tables(self.split))["tokens"])
+
+    @cached_property
+    def table_segments(self) -> Ragged:
+        return column_ragged(read_columns(self.files.encoded_tables(self.split))["segments"])
 
 
 class Build:
@@ -207,61 +234,63 @@ class Build:
     def _neighbors_and_derivations(self, split: str) -> None:
         encoded = read_columns(self.files.encoded_texts(split))
         table_of, targets = column_ints(encoded["table"]), column_ragged(encoded["tokens"])
-        settings = self.config.neighbors
-        if split != "train":  # nothing of another split stands in the store
-            settings = NeighborsConfig(k=settings.k, exclude="none")
-        sources: list[tuple[Store, list[stages.Table], Ragged, Ragged]] = []
-
-        def opened() -> tuple[Store, list[stages.Table], Ragged, Ragged]:
-            if not sources:
-                tables = read_columns(self.files.encoded_tables(split))
-                sources.append(
-                    (
-                        Store.load(self.files.store),
-                        read_tables(self.files.tables(split)),
-                        column_ragged(tables["tokens"]),
-                        column_ragged(tables["segments"]),
-                    )
-                )
-            return sources[0]
-
-        with bar(2 * len(targets), f"neighbours and derivations of {split}", quiet=self.quiet) as progress:
+        inputs = _SplitInputs(self.files, split)
+        with bar(2 * len(targets), f"neighbors and derivations of {split}", quiet=self.quiet) as progress:
             for part, start in enumerate(range(0, len(targets), EXAMPLES_A_PART)):
                 rows = range(start, min(start + EXAMPLES_A_PART, len(targets)))
-                found_at = self.files.neighbors(split, part)
-                inputs = (self.keys["store"], self.keys[f"encoded/{split}"], list(rows)[:1], len(rows))
-                stage = f"neighbors/{split}-{part:04}"
-                with self._stage(stage, [found_at], settings.k, settings.exclude, inputs) as needed:
-                    if needed:
-                        store, tables, _, _ = opened()
-                        found = stages.find_neighbors(
-                            store,
-                            tables,
-                            table_of,
-                            rows,
-                            k=settings.k,
-                            exclude=settings.exclude,
-                            threads=self.threads,
-                        )
-                        stages.write_neighbors(found_at, found)
+                key = self._neighbors(split, part, rows, table_of, inputs)
                 progress.advance(len(rows))
-                derived_at = self.files.derivations(split, part)
-                name = f"derivations/{split}-{part:04}"
-                with self._stage(name, [derived_at], self.keys[stage]) as needed:
-                    if needed:
-                        store, _, table_tokens, table_segments = opened()
-                        found = column_ragged(read_columns(found_at)["neighbors"])
-                        stages.write_derivations(
-                            derived_at,
-                            targets=_rows(targets, rows),
-                            table_of=table_of[rows.start : rows.stop],
-                            table_tokens=table_tokens,
-                            table_segments=table_segments,
-                            store=store,
-                            neighbors=found.values.reshape(len(found), -1),
-                            threads=self.threads,
-                        )
+                self._derivations(split, part, key, _rows(targets, rows), table_of[start : rows.stop], inputs)
                 progress.advance(len(rows))
+
+    def _neighbors(
+        self, split: str, part: int, rows: range, table_of: NDArray[np.int32], inputs: _SplitInputs
+    ) -> str:
+        """The neighbors of a part of a split; returns the stage's key."""
+        settings = self.config.neighbors
+        if split != "train":  # nothing of another split is in the store
+            settings = NeighborsConfig(k=settings.k, exclude="none")
+        path = self.files.neighbors(split, part)
+        made_from = (self.keys["store"], self.keys[f"encoded/{split}"], list(rows)[:1], len(rows))
+        stage = f"neighbors/{split}-{part:04}"
+        with self._stage(stage, [path], settings.k, settings.exclude, made_from) as needed:
+            if needed:
+                found = stages.find_neighbors(
+                    inputs.store,
+                    inputs.tables,
+                    table_of,
+                    rows,
+                    k=settings.k,
+                    exclude=settings.exclude,
+                    threads=self.threads,
+                )
+                stages.write_neighbors(path, found)
+        return self.keys[stage]
+
+    def _derivations(
+        self,
+        split: str,
+        part: int,
+        key: str,
+        targets: Ragged,
+        table_of: NDArray[np.int32],
+        inputs: _SplitInputs,
+    ) -> None:
+        """The least derivations of a part of a split, from its neighbors, whose stage has this key."""
+        path = self.files.derivations(split, part)
+        with self._stage(f"derivations/{split}-{part:04}", [path], key) as needed:
+            if needed:
+                found = column_ragged(read_columns(self.files.neighbors(split, part))["neighbors"])
+                stages.write_derivations(
+                    path,
+                    targets=targets,
+                    table_of=table_of,
+                    table_tokens=inputs.table_tokens,
+                    table_segments=inputs.table_segments,
+                    store=inputs.store,
+                    neighbors=_matrix(found),
+                    threads=self.threads,
+                )
 
     def _vocabulary(self) -> None:
         files = self.files

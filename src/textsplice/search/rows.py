@@ -1,7 +1,8 @@
-"""Files of generations: one JSON object a line, readable however the writer ended."""
+"""Files of generations: one JSON object per line, readable however the writer ended."""
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -10,7 +11,9 @@ from typing import IO, NamedTuple, cast
 
 from textsplice.errors import InputError, StorageError
 from textsplice.files import storage_error
-from textsplice.search.generation import Generation
+from textsplice.search.generation import FORMAT, Generation
+
+ROW_START = f'{{"format": "{FORMAT}"'.encode()
 
 
 class Written(NamedTuple):
@@ -42,7 +45,10 @@ def read_generations(path: Path) -> Iterator[tuple[str, Generation]]:
 
 
 def already_written(path: Path) -> Written:
-    """The whole rows of a file that a writer may have left in the middle of the last one."""
+    """The whole rows of a file whose writer may have stopped in the middle of the last one.
+
+    What follows them must be the beginning of a row, since it is going to be cut off.
+    """
     rows: list[Mapping[str, object]] = []
     places: list[str] = []
     size = 0
@@ -52,6 +58,7 @@ def already_written(path: Path) -> Written:
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 if not line.endswith(b"\n"):
+                    _require_row_start(line, path)
                     break
                 if line.strip():
                     rows.append(_parse(line, f"{path}:{number}"))
@@ -79,12 +86,22 @@ def made_otherwise(row: Mapping[str, object], expected: Mapping[str, object]) ->
 
 
 def open_rows(path: Path) -> IO[str]:
-    """Opens a file to add rows at its end."""
+    """Opens a file to add rows at its end, for one writer at a time."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        return path.open("a", encoding="utf-8")
+        file = path.open("a", encoding="utf-8")
     except OSError as error:
         raise storage_error(error, path) from error
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise StorageError(
+            "another process is writing to this file.", where=str(path), remedy="Name another file."
+        ) from None
+    except OSError:  # a pipe or a device, which can't be locked
+        pass
+    return file
 
 
 def row_text(generation: Generation) -> str:
@@ -101,6 +118,15 @@ def write_row(file: IO[str], generation: Generation, path: Path | None) -> None:
         raise
     except OSError as error:
         raise storage_error(error, path or Path("standard output")) from error
+
+
+def _require_row_start(line: bytes, path: Path) -> None:
+    if not ROW_START.startswith(line[: len(ROW_START)]):
+        raise InputError(
+            "is not a file of generations.",
+            where=str(path),
+            remedy="Name another file; this one is unchanged.",
+        )
 
 
 def _parse(line: bytes, where: str) -> Mapping[str, object]:

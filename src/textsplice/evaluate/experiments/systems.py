@@ -11,7 +11,7 @@ from textsplice.config import Config, SearchConfig
 from textsplice.corpus.table import Example, Table
 from textsplice.errors import ConfigError, InputError
 from textsplice.evaluate.outputs import Item, read_items
-from textsplice.search.generation import FORMAT, Generation
+from textsplice.search.generation import Generation
 from textsplice.search.rows import already_written, made_otherwise, open_rows, read_generations, write_row
 from textsplice.search.rules import Rule
 
@@ -19,7 +19,6 @@ from textsplice.search.rules import Rule
 MADE = ("run", "policy", "rules", "weights", "search")
 NO_MARG = "-no-marg"
 # How every row of ours begins (`Generation.to_dict`).
-ROW_START = f'{{"format": "{FORMAT}"'.encode()
 
 
 class Generates(Protocol):
@@ -139,24 +138,8 @@ def _rows_so_far(file: Path, made: Mapping[str, object]) -> dict[Table, Generati
             )
         generation = Generation.from_dict(row, where)
         found[generation.table] = generation
-    if not _is_ours(file, written.size):
-        raise ConfigError(
-            "already exists and is not a file of generations.",
-            where=str(file),
-            remedy="Move it away, or name another folder with --out.",
-        )
     written.cut(file)
     return found
-
-
-def _is_ours(file: Path, whole: int) -> bool:
-    """Whether what follows the whole rows is nothing, or the beginning of a row."""
-    if not file.exists():
-        return True
-    with file.open("rb") as stream:
-        stream.seek(whole)
-        rest = stream.read(len(ROW_START))
-    return ROW_START.startswith(rest)
 
 
 def _read(name: str, path: Path, request: Request) -> System:
