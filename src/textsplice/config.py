@@ -20,7 +20,7 @@ Device = Literal["auto", "cpu", "cuda", "mps"]
 
 # Settings added after folders were first written. Their defaults are not written, so that a configuration
 # that does not use them makes the same files and the same keys as before.
-LATER_SETTINGS = (("neighbors", "score"),)
+LATER_SETTINGS = (("neighbors", "score"), ("training", "device"), ("search", "device"))
 
 
 @dataclass(frozen=True, slots=True)
