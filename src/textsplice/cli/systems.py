@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,7 +52,7 @@ def sources(paths: Mapping[str, Path], *, values: Sequence[str] = ()) -> dict[st
     if values and all(path.suffix == ".jsonl" for path in paths.values()):
         raise ConfigError("files of generations can't be searched again.", where="--set")
     return {
-        name: path if path.suffix == ".jsonl" else partial(open_system, path) for name, path in paths.items()
+        name: path if path.suffix == ".jsonl" else partial(open_splicer, path) for name, path in paths.items()
     }
 
 
@@ -60,22 +60,30 @@ def unsummed(paths: Mapping[str, Path], *, no_marg: bool) -> list[str]:
     """The systems that `--no-marg` adds a second version of."""
     from textsplice.errors import ConfigError
 
-    found = [name for name, path in paths.items() if no_marg and sums_over_occurrences(path)]
+    found = [name for name, path in paths.items() if no_marg and is_lrt(path)]
     if no_marg and not found:
         raise ConfigError("none of the systems is an LRT run.", where="--no-marg")
     return found
 
 
-def open_system(path: Path) -> Splicer:
-    """The splicer of a run, or swap over a prepared folder."""
-    from textsplice.cli.generate import open_splicer
+def open_splicer(folder: Path, *, swap: bool = False) -> Splicer:
+    """The splicer of a run; the swap baseline for a prepared folder, or if asked for."""
+    from textsplice.splicer import Splicer
 
-    return open_splicer(path, swap=False)
+    return Splicer.untrained(folder) if swap or is_prepared(folder) else Splicer.load(folder)
 
 
-def by_neighbors(path: Path) -> Callable[[int], Splicer]:
-    """The splicer of a run, as a function of the number of neighbors that it is offered."""
-    return lambda k: with_neighbors(_last_opened(path), k)
+def by_neighbors(paths: Mapping[str, Path]) -> dict[str, Callable[[int], Splicer]]:
+    """The splicers of runs as functions of the number of neighbors; one run is in memory at a time."""
+    last: dict[Path, Splicer] = {}
+
+    def offered(path: Path, k: int) -> Splicer:
+        if path not in last:
+            last.clear()
+            last[path] = open_splicer(path)
+        return with_neighbors(last[path], k)
+
+    return {name: partial(offered, path) for name, path in paths.items()}
 
 
 def with_neighbors(splicer: Splicer, k: int) -> Splicer:
@@ -129,8 +137,8 @@ def is_prepared(path: Path) -> bool:
     return is_prepared_folder(path)
 
 
-def sums_over_occurrences(path: Path) -> bool:
-    """Whether a system can sum over the occurrences of a word in its sources, or not."""
+def is_lrt(path: Path) -> bool:
+    """Whether a system is an LRT run, whose sum over a word's occurrences can be turned off."""
     return _policy_kind(path) == "lrt"
 
 
@@ -143,8 +151,3 @@ def _policy_kind(path: Path) -> str | None:
     from textsplice.config import load_config
 
     return load_config(path / "config.toml").policy.kind if is_run(path) else None
-
-
-@lru_cache(maxsize=1)  # one run in memory at a time
-def _last_opened(path: Path) -> Splicer:
-    return open_system(path)
