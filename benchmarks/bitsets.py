@@ -1,4 +1,4 @@
-"""The kernel's recurrence with Python integers for sets of places: no compiler, and still fast."""
+"""The kernel's recurrence with Python integers as sets of places: fast without a compiler."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ def bitset_cost(target: Sequence[Hashable], texts: Sequence[Sequence[Hashable]])
     """The least number of splices; `textsplice.oracle.kernel` explains the recurrence."""
     if not target:
         return 0
-    places: dict[Hashable, int] = dict.fromkeys(target, 0)  # of a token: the places that have it, as bits
+    places: dict[Hashable, int] = dict.fromkeys(target, 0)  # token → the places that have it, as bits
     separators = 0  # one place after each text
     place = 0
     for text in texts:
@@ -27,7 +27,7 @@ def bitset_cost(target: Sequence[Hashable], texts: Sequence[Sequence[Hashable]])
         row = S[a]
         row[a + 1] = 1
         live = places[target[a]]
-        after = {a + 1: _after_first(live, separators, inside)}  # of the c at which a chain may end
+        after = {a + 1: _after_first(live, separators, inside)}  # by the position c where a chain may end
         for p in range(a + 1, length):
             s = row[p]
             resume = live << 1
@@ -45,5 +45,5 @@ def bitset_cost(target: Sequence[Hashable], texts: Sequence[Sequence[Hashable]])
 
 
 def _after_first(live: int, separators: int, inside: int) -> int:
-    """In each text the places after its first live one: `x | -x`, text by text, moved up by one."""
+    """In each text, the places after its first live one: `x | -x` per text, shifted by one."""
     return ((live | (separators - live)) & inside) << 1

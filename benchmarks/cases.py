@@ -1,4 +1,4 @@
-"""What the oracle is measured on: encoded targets with their tables and neighbours, real or made."""
+"""The input of the oracle's benchmarks: encoded targets with their tables and neighbors."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from textsplice.corpus import Table, read_corpus
 from textsplice.neighbors import Index, features
-from textsplice.neighbors.store import typicality
+from textsplice.neighbors.store import commonness
 from textsplice.oracle import Derivations, derive_corpus
+from textsplice.oracle.numbering import in_order
 from textsplice.ragged import Ragged
 from textsplice.text import BEGIN, END, MASK_ID, Vocabulary, linearize, mask, tokenize
 
@@ -34,7 +35,7 @@ class Cases:
         return len(self.targets)
 
     def derive(self, threads: int = 1) -> Derivations:
-        """What the oracle makes of all of them."""
+        """The derivations of all cases."""
         return derive_corpus(
             self.targets,
             table_tokens=self.table_tokens,
@@ -47,11 +48,11 @@ class Cases:
         )
 
     def head(self, count: int) -> Cases:
-        """The first ones."""
+        """The first `count` cases."""
         return self.pick(np.arange(min(count, len(self))))
 
     def pick(self, examples: NDArray[np.int64]) -> Cases:
-        """Some of them."""
+        """The cases of these examples."""
         return Cases(
             Ragged.from_rows([self.targets[i] for i in examples]),
             self.table_tokens,
@@ -63,13 +64,13 @@ class Cases:
         )
 
     def sources(self, example: int) -> list[list[int]]:
-        """What splices number before the vocabulary's words: the linearised table and the neighbours."""
+        """The sources before the vocabulary words: the linearized table and the neighbors."""
         rows = self.neighbors[example]
         table = self.table_tokens[self.table_of[example]].tolist()
-        return [table, *(self.store_tokens[row].tolist() for row in rows[rows >= 0])]
+        return in_order(table, (self.store_tokens[row].tolist() for row in rows[rows >= 0]), ())
 
     def texts(self, example: int) -> tuple[list[int], list[list[int]]]:
-        """The target and the texts it is parsed with: values, neighbours, words nobody has; no masks."""
+        """The target and the texts to parse it with: values, neighbors, and words that no other text has."""
         target = self.targets[example].tolist()
         tokens = self.table_tokens[self.table_of[example]]
         segments = self.table_segments[self.table_of[example]]
@@ -82,14 +83,14 @@ class Cases:
 
 
 def e2e_folder() -> Path | None:
-    """Where the real E2E is, if it is here: `$TEXTSPLICE_DATA/e2e` or `../shared/data/e2e`."""
+    """The folder of the real E2E, `$TEXTSPLICE_DATA/e2e` or `../shared/data/e2e`; None if it is missing."""
     beside = Path(__file__).resolve().parents[2] / "shared" / "data"
     folder = Path(os.environ.get("TEXTSPLICE_DATA", beside)) / "e2e"
     return folder if folder.is_dir() else None
 
 
 def corpus_cases(source: str, split: str, *, k: int = 20) -> Cases:
-    """A split with the k nearest training texts, masked; of train itself, those of other tables."""
+    """A split with the k nearest masked training texts; for train, only texts of other tables."""
     train, parsed = _read(source, "train"), _read(source, split)
     words = Counter(token for part in (train, parsed) for text in part.texts for token in text)
     words.update(
@@ -102,7 +103,7 @@ def corpus_cases(source: str, split: str, *, k: int = 20) -> Cases:
     index = Index.build(
         [features(table, tokenize=tokenize) for table in train.tables],
         train.table_of,
-        typicality(Ragged.from_rows([vocabulary.encode(text) for text in train.texts])),
+        commonness(Ragged.from_rows([vocabulary.encode(text) for text in train.texts])),
     )
     linearized = [linearize(table) for table in parsed.tables]
     groups = np.arange(len(parsed.tables), dtype=np.int32) if split == "train" else None

@@ -1,13 +1,13 @@
-"""The paper's oracle taken at its word: CKY over its grammar, to measure `textsplice.oracle` against.
+"""The paper's oracle, literally: CKY over its grammar, as a reference for `textsplice.oracle`.
 
     [1] S → ν[k:l]            [0] C(n,s) → S R(n,s)
     [0] S → S S               [0] R(n,s) → ν[s:t]
     [1] S → ν[k:l] C(n,s)     [0] R(n,s) → ν[s:t] C(n,u)
 
 `literal_chart` tries every rule at every span and split, as CKY does; it runs as plain Python and under
-Numba. `cky_cost` is a thrifty one in plain Python: it keeps only items that exist, meets only pieces that
-match, and takes the right-hand sides of S's first and third rules from R(n,k), which has the same.
-`compiled_cky_cost` is that under Numba.
+Numba. `cky_cost` is an optimized version in plain Python: it keeps only items that exist, visits only pieces
+that match, and takes the right-hand sides of S's first and third rules from R(n,k), where they are the same.
+`compiled_cky_cost` is the optimized version under Numba.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ IMPOSSIBLE = 10_000
 
 
 def literal_cky_cost(target: Sequence[int], texts: Sequence[Sequence[int]]) -> int:
-    """The cost of the cheapest parse, every rule tried everywhere, in plain Python."""
+    """The cost of the cheapest parse, trying every rule everywhere, in plain Python."""
     if not target:
         return 0
     size = (len(target) + 1) ** 2
@@ -43,7 +43,7 @@ def compiled_literal_cky_cost(target: Sequence[int], texts: Sequence[Sequence[in
 
 
 def _laid(texts: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
-    """The texts end to end, and of each place where its text ends."""
+    """The texts end to end, and for each place the end of its text."""
     places: list[int] = []
     ends: list[int] = []
     for text in texts:
@@ -60,9 +60,9 @@ def literal_chart(
     C: list[int],
     R: list[int],
 ) -> int:
-    """Fills the chart, cell (a, b) at `a * side + b`, items of a cell by place; returns the whole's cost.
+    """Fills the chart and returns the total cost; cell (a, b) is at `a * side + b`, its items by place.
 
-    A cell's terminals ν[k:l] are not kept: that a span equals target[a:m] is seen token by token.
+    The terminals ν[k:l] of a cell are not stored: spans are compared with target[a:m] token by token.
     """
     length, count = len(target), len(places)
     side = length + 1
@@ -105,7 +105,7 @@ _compiled_literal_chart = njit(cache=True, nogil=True)(literal_chart)
 
 
 def cky_cost(target: Sequence[Hashable], texts: Sequence[Sequence[Hashable]]) -> int:
-    """The cost of the cheapest parse, thriftily, in plain Python."""
+    """The cost of the cheapest parse by the optimized version, in plain Python."""
     length = len(target)
     if not length:
         return 0

@@ -30,7 +30,7 @@ from textsplice.files import atomic_write_text
 from textsplice.oracle.splice import Splice
 from textsplice.policy import Case, FullPolicy, PolicyConfig, new_policy
 from textsplice.policy.transformer import NEIGHBOR
-from textsplice.prepare.folder import Prepared
+from textsplice.runs.prepared import Prepared
 from textsplice.search.hypothesis import BeamSettings
 from textsplice.splicer import Splicer
 from textsplice.text import linearize

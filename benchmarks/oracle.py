@@ -1,13 +1,13 @@
-"""How fast the oracle is, and that it is right: `python benchmarks/oracle.py [--quick]`.
+"""Speed and correctness of the oracle: `python benchmarks/oracle.py [--quick]`.
 
-1. E2E dev with 20 neighbours: the same examples, in turns, to a literal and a thrifty CKY, each in plain
-   Python and under Numba, bitsets in plain Python, `derive` (tokens in, splices out) and one batch of
-   `derive_corpus`. All costs must be equal. The rivals only find the cost; the oracle also the derivation.
+1. E2E dev with 20 neighbors. The same examples go in turn to a literal and an optimized CKY, each in plain
+   Python and under Numba, to bitsets in plain Python, to `derive` (tokens in, splices out) and in one batch
+   to `derive_corpus`. All costs must be equal. The rivals find only the cost; the oracle finds a derivation.
 2. All of dev in one batch on one thread: ids in, splices out.
-3. Scaling with the target's length T and the number of neighbours N, on texts joined and cut to length T.
+3. Scaling with the target's length T and the number of neighbors N, on texts joined and cut to length T.
 
-Times are seconds of processor time, so that other programs on the machine count for little. Without the real
-E2E (`$TEXTSPLICE_DATA` or `../shared/data`) the bundled corpus stands in for it.
+Times are processor time, so other programs on the machine hardly matter. Without the real E2E
+(`$TEXTSPLICE_DATA` or `../shared/data`), the bundled corpus is used.
 """
 
 from __future__ import annotations
@@ -28,18 +28,19 @@ from bitsets import bitset_cost
 from cases import Cases, corpus_cases, e2e_folder
 from cky import cky_cost, compiled_cky_cost, compiled_literal_cky_cost, literal_cky_cost
 from textsplice.oracle import derive
+from textsplice.oracle.numbering import TABLE, neighbor_counts, neighbor_ranks, word_ids
 from textsplice.ragged import Ragged
 from textsplice.text import BEGIN_ID, END_ID
 
 RESULTS = Path(__file__).resolve().parent / "results" / "oracle.json"
 LENGTHS = (10, 20, 40, 80, 160)
 COUNTS = (5, 10, 20, 40, 80)
-PATIENCE = 3.0  # seconds a rival may be expected to take for one example, beyond which it is left out
+PATIENCE = 3.0  # a rival that is expected to take more seconds per example is left out
 
 
 @dataclass(frozen=True, slots=True)
 class Rivals:
-    """Median milliseconds an example of each, and how many times the batch's."""
+    """Median milliseconds per example of each rival, and as a multiple of the batch's."""
 
     examples: int
     mean_length: float
@@ -60,12 +61,12 @@ class Batch:
     neighbor_share: float
     vocabulary_share: float
     replacement_share: float
-    microseconds: list[float]  # an example, in each round
+    microseconds: list[float]  # per example, in each round
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Median milliseconds an example at one size; None where a rival was left out."""
+    """Median milliseconds per example at one size; None if a rival was left out."""
 
     length: int
     neighbors: int
@@ -91,14 +92,16 @@ def main() -> None:
 
     batch = whole_batch(name, cases, rounds=3 if quick else 7)
     print(f"\n{name} dev, all {batch.examples} examples in one batch, one thread, ids in, splices out")
-    print(f"  {statistics.median(batch.microseconds):.1f} µs an example (best {min(batch.microseconds):.1f})")
+    print(
+        f"  {statistics.median(batch.microseconds):.1f} µs per example (best {min(batch.microseconds):.1f})"
+    )
     print(f"  mean cost {batch.mean_cost:.2f}, largest {batch.largest_cost}")
     print(
-        f"  splices: {batch.table_share:.1%} table, {batch.neighbor_share:.1%} neighbours, "
+        f"  splices: {batch.table_share:.1%} table, {batch.neighbor_share:.1%} neighbors, "
         f"{batch.vocabulary_share:.1%} vocabulary; {batch.replacement_share:.1%} replace"
     )
 
-    print("\nScaling, ms an example")
+    print("\nScaling, ms per example")
     lengths, counts = (LENGTHS[:3], COUNTS[:3]) if quick else (LENGTHS, COUNTS)
     sizes = [(length, 20) for length in lengths] + [(27, count) for count in counts]
     scaling = scale(cases, sizes, examples=3)
@@ -126,7 +129,7 @@ def main() -> None:
 
 
 def warm_up(cases: Cases) -> None:
-    """Compiles everything before anything is measured."""
+    """Compiles everything before measuring."""
     cases.head(2).derive()
     compiled_cky_cost(*cases.texts(0))
     compiled_literal_cky_cost(*cases.texts(0))
@@ -141,7 +144,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def race(cases: Cases, examples: int) -> Rivals:
-    """Every rival on the same examples, one after the other on each."""
+    """All rivals on the same examples, in turn on each example."""
     chosen = cases.pick(np.linspace(0, len(cases) - 1, examples).astype(np.int64))
     derivations = chosen.derive()
     times: dict[str, list[float]] = {}
@@ -183,25 +186,25 @@ def whole_batch(name: str, cases: Cases, rounds: int) -> Batch:
     """All examples at once, several times."""
     times = [seconds(cases.derive) for _ in range(rounds)]
     derivations = cases.derive()
-    counts = np.repeat((cases.neighbors >= 0).sum(axis=1), derivations.costs)
+    counts = np.repeat(neighbor_counts(cases.neighbors), derivations.costs)
     source = derivations.splices[:, 2]
     return Batch(
         name,
         len(cases),
         float(derivations.costs.mean()),
         int(derivations.costs.max()),
-        float((source == 0).mean()),
-        float(((source > 0) & (source <= counts)).mean()),
-        float((source > counts).mean()),
+        float((source == TABLE).mean()),
+        float((neighbor_ranks(source, counts) >= 0).mean()),
+        float((word_ids(source, counts) >= 0).mean()),
         float((derivations.splices[:, 1] > derivations.splices[:, 0]).mean()),
         [1e6 * taken / len(cases) for taken in times],
     )
 
 
 def scale(cases: Cases, sizes: list[tuple[int, int]], examples: int) -> list[Size]:
-    """Each size in turn; a rival is left out once it would take too long, judged by its growth so far."""
+    """Each size in turn; a rival is left out when its growth so far predicts that it would take too long."""
     results: list[Size] = []
-    last: dict[str, tuple[int, int, float]] = {}  # the length, neighbours and seconds of a rival's last size
+    last: dict[str, tuple[int, int, float]] = {}  # the length, neighbors and seconds of a rival's last size
     for length, count in sizes:
         joined = join(cases, length, count, examples)
         expected = joined.derive().costs.tolist()
@@ -227,7 +230,7 @@ def scale(cases: Cases, sizes: list[tuple[int, int]], examples: int) -> list[Siz
 
 
 def join(cases: Cases, length: int, count: int, examples: int) -> Cases:
-    """Examples with targets of `length` tokens and `count` neighbours as long, made of real texts."""
+    """Examples with targets of `length` tokens and `count` neighbors as long, made of real texts."""
 
     def text(rows: Ragged, first: int) -> list[int]:
         tokens: list[int] = []

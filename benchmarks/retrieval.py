@@ -1,16 +1,16 @@
-"""How fast the exact index is, and that it is exact: `python benchmarks/retrieval.py [--quick]`.
+"""Speed and exactness of the index: `python benchmarks/retrieval.py [--quick]`.
 
 1. E2E: the 20 neighbors of every training row. Baseline: dense 0/1 matrix products over distinct tables.
-2. A made corpus of WikiBio's size: about 22 fields and 28 value words a table, Zipf-distributed, queried
-   with tables that are not in it. Baseline: scipy's sparse products over all tables.
+2. A synthetic corpus of WikiBio's size: about 22 fields and 28 value words per table, Zipf-distributed,
+   queried with tables that are not in it. Baseline: scipy's sparse products over all tables.
 
-Baselines answer a sample of the same queries in the same run, in turns with the index, on one core, and
-every answer of theirs is compared with the index's: rows, order and scores.
+The baselines answer a sample of the same queries in the same run, in turn with the index, on one core. Every
+answer is compared with the index's: rows, order and scores.
 """
 
 from __future__ import annotations
 
-# ruff: noqa: E402 - the number of threads has to be said before NumPy is imported
+# ruff: noqa: E402 - the number of threads must be set before NumPy is imported
 import os
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -45,7 +45,7 @@ ROUNDS = 5
 
 @dataclass(frozen=True)
 class Sets:
-    """Sets of feature numbers, laid end to end."""
+    """Sets of feature numbers, end to end."""
 
     members: NDArray[np.int32]
     offsets: NDArray[np.int64]
@@ -125,12 +125,12 @@ def scores(
 
 
 def best(
-    scored: NDArray[np.float64], typicality: NDArray[np.float64]
+    scored: NDArray[np.float64], commonness: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The first K rows by score, typicality and number, of all rows."""
+    """The first K rows by score, commonness and number, of all rows."""
     least = np.partition(scored, -K)[-K]
     rows = np.flatnonzero(scored >= least)
-    rows = rows[np.lexsort((rows, -typicality[rows], -scored[rows]))][:K]
+    rows = rows[np.lexsort((rows, -commonness[rows], -scored[rows]))][:K]
     return rows, scored[rows]
 
 
@@ -149,7 +149,7 @@ def peak_mb() -> float:
 def in_turns(
     index: Callable[[range], object], baseline: Callable[[range], object], queries: int, sample: int
 ) -> dict[str, float]:
-    """Medians over rounds of seconds a query; a round is the index, then the baseline."""
+    """Median seconds per query over rounds; a round is the index, then the baseline."""
     ours: list[float] = []
     theirs: list[float] = []
     for turn in range(ROUNDS):
@@ -169,11 +169,11 @@ def in_turns(
 
 
 def made_corpus(tables: int, queries: int, sample: int) -> dict[str, float]:
-    """The made corpus of WikiBio's size."""
+    """The synthetic corpus of WikiBio's size."""
     corpus, asked = make_tables(tables, seed=1), make_tables(queries, seed=2)
-    typicality = np.random.default_rng(3).random(tables).round(3)
+    commonness = np.random.default_rng(3).random(tables).round(3)
     before = perf_counter()
-    built = Index.build(corpus.features(), np.arange(tables, dtype=np.int32), typicality)
+    built = Index.build(corpus.features(), np.arange(tables, dtype=np.int32), commonness)
     build_seconds = perf_counter() - before
     questions = list(asked.features())
     with tempfile.TemporaryDirectory() as folder:
@@ -182,7 +182,7 @@ def made_corpus(tables: int, queries: int, sample: int) -> dict[str, float]:
         before = perf_counter()
         index = Index.load(Path(folder))
         load_seconds = perf_counter() - before
-        index.search_many(questions[:50], K)  # compiles, or reads what was compiled
+        index.search_many(questions[:50], K)  # compiles, or loads the compiled code
         index_peak_mb = peak_mb()
 
         fields, values = corpus.fields.matrix(), corpus.values.matrix()
@@ -201,7 +201,7 @@ def made_corpus(tables: int, queries: int, sample: int) -> dict[str, float]:
                     values @ asked.values.vector(q),
                     corpus.values.sizes + asked.values.sizes[q],
                 )
-                expected.append(best(scored, typicality))
+                expected.append(best(scored, commonness))
 
         timing = in_turns(by_index, by_products, queries, sample)
         return {
@@ -228,7 +228,7 @@ def sorted_sets(sets: Sets) -> Iterator[NDArray[np.int32]]:
 
 
 def differences(found: list[tuple], expected: list[tuple]) -> int:
-    """In how many answers a row, its place or its score is another."""
+    """The number of answers that differ in a row, its rank or its score."""
     return sum(
         not (np.array_equal(rows, other_rows) and np.array_equal(scored, other_scored))
         for (rows, scored), (other_rows, other_scored) in zip(found, expected, strict=False)
@@ -244,12 +244,12 @@ def e2e(folder: Path, sample: int) -> dict[str, float]:
         table_of.append(numbers.setdefault(example.table, len(numbers)))
         texts.append((example.text or "").split())
     row_group = np.array(table_of, dtype=np.int32)
-    typicality = mean_frequencies(texts)
+    commonness = mean_frequencies(texts)
     before = perf_counter()
     groups = [features(table, tokenize=tokenize) for table in numbers]
     feature_seconds = perf_counter() - before
     before = perf_counter()
-    index = Index.build(groups, row_group, typicality)
+    index = Index.build(groups, row_group, commonness)
     build_seconds = perf_counter() - before
     questions = [groups[group] for group in table_of]
     rows = np.arange(len(questions), dtype=np.int32)
@@ -281,9 +281,9 @@ def e2e(folder: Path, sample: int) -> dict[str, float]:
                 value_sizes + value_sizes[group],
             )[row_group]
             scored[row] = -1
-            expected.append(best(scored, typicality))
+            expected.append(best(scored, commonness))
 
-    # The same rows for both, so that answers stand side by side.
+    # The same rows for both, so that the answers can be compared.
     timing = in_turns(by_index, by_products, sample, sample)
     return {
         "rows": len(rows),

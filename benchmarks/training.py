@@ -34,7 +34,7 @@ from textsplice.config import Config
 from textsplice.oracle.splice import Splice
 from textsplice.policy import Case, FullPolicy, PolicyConfig, collate, new_policy
 from textsplice.prepare.build import prepare
-from textsplice.prepare.folder import Prepared, PreparedSplit
+from textsplice.runs.prepared import Prepared, PreparedSplit
 from textsplice.text.vocabulary import PAD_ID, UNKNOWN_ID
 from textsplice.training.order import cases_of, references
 from unbatched_policy import UnbatchedFull

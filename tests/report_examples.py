@@ -9,14 +9,9 @@ from pathlib import Path
 from textsplice.config import Config, to_toml
 from textsplice.corpus.table import Table
 from textsplice.evaluate.score import Score, Signature
+from textsplice.oracle.sources import OfferedNeighbor, Sources
 from textsplice.oracle.splice import Splice
-from textsplice.search.generation import (
-    Alternative,
-    Generation,
-    OfferedNeighbor,
-    Sources,
-    make_generation,
-)
+from textsplice.search.generation import Alternative, Generation, make_generation
 from textsplice.text.linearize import linearize
 from textsplice.text.tokens import BEGIN, END, MASK, tokenize
 

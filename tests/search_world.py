@@ -18,7 +18,7 @@ from textsplice.config import Config, SearchConfig
 from textsplice.policy import Policy, collate, new_policy
 from textsplice.policy.config import Kind, PolicyConfig
 from textsplice.prepare.build import prepare
-from textsplice.prepare.folder import Prepared
+from textsplice.runs import Prepared
 from textsplice.search.rules import (
     ApprovedNeighbors,
     CopyOnly,

@@ -100,7 +100,7 @@ def test_a_folder_can_be_prepared_and_looked_into(
     assert numbers["dev"]["leaked"] <= 0.05
     assert numbers["test"]["leaked"] <= 0.05
     assert run("inspect", out, monkeypatch=monkeypatch) == 0
-    assert "stand delexicalised in train" in capsys.readouterr().out
+    assert "delexicalized text appears in train" in capsys.readouterr().out
     assert run("inspect", out, "--split", "dev", "--example", "3", monkeypatch=monkeypatch) == 0
     assert "1. starts with" in capsys.readouterr().out
     assert run("inspect", out, "--example", "99999", monkeypatch=monkeypatch) == 2

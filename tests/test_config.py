@@ -65,3 +65,10 @@ def test_the_master_configuration_names_every_setting_with_its_default() -> None
         name: set(section) for name, section in Config().to_dict().items()
     }
     assert load_config(path) == Config()
+
+
+def test_a_later_setting_is_written_only_if_it_is_used(tmp_path: Path) -> None:
+    assert "score" not in to_toml(Config())
+    other = Config().with_values(["neighbors.score=mine"])
+    assert 'score = "mine"' in to_toml(other)
+    assert read(tmp_path, to_toml(other)) == other

@@ -153,10 +153,10 @@ def test_a_line_without_end_is_not_read_into_memory(write: Write, monkeypatch: p
 def test_an_unknown_prefix_suggests_the_nearest():
     assert complaint("wikibios:data", "train") == (
         "wikibios:data: unknown kind of corpus 'wikibios'; did you mean 'wikibio'?"
-        " Write e2e:PATH, wikibio:PATH, a path or 'bundled'."
+        " Write e2e:PATH, wikibio:PATH, 'bundled' or a path."
     )
     assert complaint("totto:data", "train") == (
-        "totto:data: unknown kind of corpus 'totto'. Write e2e:PATH, wikibio:PATH, a path or 'bundled'."
+        "totto:data: unknown kind of corpus 'totto'. Write e2e:PATH, wikibio:PATH, 'bundled' or a path."
     )
 
 
@@ -171,6 +171,28 @@ def test_an_unknown_ending_lists_the_known_ones(write: Write):
 def test_a_folder_needs_a_known_split(tmp_path: Path):
     assert complaint(tmp_path) == f"{tmp_path}: which split? Say train, dev or test."
     assert complaint(tmp_path, "tran") == (f"{tmp_path}: unknown split 'tran'. Say train, dev or test.")
+
+
+def test_one_file_needs_a_known_split(write: Write):
+    path = write("a.jsonl", '{"table": {"a": "b"}}\n')
+    assert complaint(path, "banana") == (
+        f"{path}: unknown split 'banana'. Say train, dev or test, or all for every row."
+    )
+
+
+@pytest.mark.parametrize("source", ["bundled", "e2e:.", "wikibio:."])
+def test_every_kind_of_corpus_needs_a_known_split(source: str):
+    assert complaint(source, "all") == f"{source}: unknown split 'all'. Say train, dev or test."
+
+
+def test_a_format_says_what_its_path_must_be(write: Write, tmp_path: Path):
+    path = write("a.box", "a_1:b\n")
+    assert complaint(f"wikibio:{path}", "train") == (
+        f"wikibio:{path}: {path} is a file. Name a folder after 'wikibio:'."
+    )
+    assert complaint(f"bundled:{tmp_path}", "train") == (
+        f"bundled:{tmp_path}: 'bundled' takes no path. Write 'bundled'."
+    )
 
 
 def test_a_folder_with_two_files_of_a_split_is_ambiguous(write: Write, tmp_path: Path):
@@ -192,8 +214,8 @@ def test_a_folder_of_e2e_without_its_prefix_is_recognized(write: Write, tmp_path
 def test_a_wrong_header_of_e2e_is_shown(write: Write):
     path = write("a.csv", "meaning,reference\nx,y\n")
     assert complaint(f"e2e:{path}") == (
-        f"{path}:1: the header is 'meaning,reference', where an E2E file has 'mr,ref'."
-        " Leave out 'e2e:' to read a CSV with one column a field."
+        f"{path}:1: the header is 'meaning,reference', but that of an E2E file is 'mr,ref'."
+        " Leave out 'e2e:' to read a CSV with one column per field."
     )
 
 
@@ -216,7 +238,7 @@ def test_a_wrong_header_of_e2e_is_shown(write: Write):
         ),
         (
             "name[a], name[b]",
-            "the field 'name' stands twice in the mr. An mr can't hold two values of a field; JSONL can.",
+            "the field 'name' appears twice in the mr. An mr can't have two values for a field; JSONL can.",
         ),
         ("", "the table has no field."),
     ],
@@ -229,7 +251,7 @@ def test_a_bad_mr_has_the_line_its_row_begins_on(write: Write, mr: str, what: st
 
 def test_a_csv_header_with_a_column_twice_is_refused(write: Write):
     path = write("a.csv", "name,area,name\na,b,c\n")
-    assert complaint(path) == f"{path}:1: the column 'name' stands twice in the header."
+    assert complaint(path) == f"{path}:1: the column 'name' appears twice in the header."
 
 
 def test_a_csv_column_needs_a_name(write: Write):
@@ -260,7 +282,7 @@ def test_a_csv_of_texts_alone_has_no_field(write: Write):
 def test_a_row_of_another_width_has_its_line(write: Write):
     path = write("a.csv", 'name,text\n\n"a\nb",c\nd,e,f\n')
     assert complaint(path) == (
-        f"{path}:5: the row has 3 cells, the header 2. A value with a comma in it must stand in quotes."
+        f"{path}:5: the row has 3 cells, the header 2. Put a value that has a comma in quotes."
     )
 
 
@@ -279,8 +301,8 @@ FORM = 'A line looks like {"table": {"field": "value"}, "text": "…"}.'
     [
         ('["a"]', f"the line is not a JSON object. {FORM}"),
         ('{"table": {"a": "b"}', "not valid JSON at column 21: Expecting ',' delimiter."),
-        ('{"table": {"a": "b", "a": "c"}}', "the field 'a' stands twice."),
-        ('{"table": {"a.b": "x", "a": {"b": "y"}}}', "the field 'a.b' stands twice in the table."),
+        ('{"table": {"a": "b", "a": "c"}}', "the field 'a' appears twice."),
+        ('{"table": {"a.b": "x", "a": {"b": "y"}}}', "the field 'a.b' appears twice in the table."),
         ('{"table": {}, "text": "T."}', "the table has no field."),
         ('{"table": {" ": "b"}}', "a field of the table has no name."),
         ('{"name": "x", "text": "T."}', f"there is no 'table' among the keys 'name', 'text'. {FORM}"),
@@ -294,7 +316,7 @@ FORM = 'A line looks like {"table": {"field": "value"}, "text": "…"}.'
         ),
         (
             '{"table": {"a": NaN}}',
-            "NaN is not a number of JSON; write null for a missing value.",
+            "NaN is not a number in JSON; write null for a missing value.",
         ),
         ('{"table": {"a": "\\ud800"}}', "a \\u escape is half of a surrogate pair."),
         ("[" * 100_000, "the objects are nested too deeply."),
@@ -328,13 +350,13 @@ def test_a_field_twice_in_a_parquet_map_is_refused(tmp_path: Path):
     path = tmp_path / "a.parquet"
     tables = pa.array([[("a", "b"), ("a", "c")]], type=pa.map_(pa.string(), pa.string()))
     pq.write_table(pa.table({"table": tables}), path)
-    assert complaint(path) == f"{path}:1: the field 'a' stands twice."
+    assert complaint(path) == f"{path}:1: the field 'a' appears twice."
 
 
 def test_a_parquet_column_twice_is_refused(tmp_path: Path):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table([pa.array(["x"]), pa.array(["y"])], names=["a", "a"]), path)
-    assert complaint(path) == f"{path}: the column 'a' stands twice."
+    assert complaint(path) == f"{path}: the column 'a' appears twice."
 
 
 # -- WikiBio -------------------------------------------------------------------------------------
@@ -410,7 +432,7 @@ def test_whatever_is_in_a_file_it_is_read_or_refused(write: Write, name: str, co
     source = f"wikibio:{path.parent}" if name == "train.box" else str(path)
     place = str(path)
     try:
-        corpus = read_corpus(source, "train")
+        corpus = read_corpus(source, "train" if name == "train.box" else None)
         examples = list(corpus)
     except CorpusError as error:
         place = error.where or "nowhere"

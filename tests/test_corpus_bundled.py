@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import pytest
 
-from textsplice.corpus.bundled import SPLITS, bundled_path
-from textsplice.errors import InputError
+from textsplice.corpus.bundled import bundled_path
+from textsplice.corpus.splits import SPLITS
 
 ROOT = Path(__file__).resolve().parent.parent
 TOOLS = ROOT / "tools"
@@ -74,11 +74,6 @@ def delexicalized(table: Record, text: str) -> str:
 
 def sentences(text: str) -> list[str]:
     return re.split(r"(?<=[.!?])\s+", text)
-
-
-def test_an_unknown_split_is_named():
-    with pytest.raises(InputError, match="the bundled corpus has no split 'valid'"):
-        bundled_path("valid")
 
 
 def test_there_are_enough_texts_over_enough_tables_in_little_space():

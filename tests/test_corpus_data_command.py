@@ -33,7 +33,7 @@ def test_getting_wikibio_admits_that_its_checksums_are_only_ours(wikibio_folder:
     assert result.returncode == 0
     assert result.stdout.splitlines()[0] == f"{tmp_path}/train.box: copied"
     assert result.stdout.splitlines()[9:] == [
-        f"No checksums of WikiBio were ever published; those of these files are in {tmp_path}/SHA256SUMS."
+        f"No checksums of WikiBio were published; those of these files are in {tmp_path}/SHA256SUMS."
     ]
 
 
@@ -46,6 +46,33 @@ def test_a_folder_without_the_corpus_is_one_sentence_and_exit_code_2(tmp_path: P
 
 
 def test_two_places_to_take_it_from_are_refused(tmp_path: Path):
-    result = textsplice("data", "get", "e2e", "--from", tmp_path, "--url", "http://127.0.0.1:9")
+    result = textsplice("data", "get", "e2e", "--from", tmp_path, "--url", "https://127.0.0.1:9")
     assert result.returncode == 2
-    assert result.stderr == "error [config]: --from and --url exclude each other.\n"
+    assert result.stderr == "error [config]: --from and --url can't be used together.\n"
+
+
+def test_a_file_of_the_users_is_replaced_only_if_told_to(tmp_path: Path):
+    mine = tmp_path / "devset.csv"
+    mine.write_text("my own\n")
+    (tmp_path / "from").mkdir()
+    arguments = ("data", "get", "e2e", "--from", tmp_path / "from", "--to", tmp_path)
+    result = textsplice(*arguments)
+    assert result.returncode == 2
+    assert result.stderr == (
+        f"error [corpus]: {mine}: there is a file of this name with other content, which was not changed."
+        " Name another folder with --to, or replace the file with --force.\n"
+    )
+    assert mine.read_text() == "my own\n"
+    # Told to, it goes on to what is missing in the folder.
+    forced = textsplice(*arguments, "--force")
+    assert "from/trainset.csv: there is no such file or folder" in forced.stderr
+
+
+def test_an_address_without_encryption_is_refused(tmp_path: Path):
+    result = textsplice("data", "get", "e2e", "--url", "http://127.0.0.1:9", "--to", tmp_path)
+    assert result.returncode == 2
+    assert result.stderr == (
+        "error [corpus]: http://127.0.0.1:9/trainset.csv: only https addresses can be fetched."
+        " Take the files from a folder with --from.\n"
+    )
+    assert list(tmp_path.iterdir()) == []

@@ -24,10 +24,11 @@ from textsplice.evaluate.experiments.interpretability import interpretability
 from textsplice.evaluate.experiments.leakage import Shaped, find_leak, leaks
 from textsplice.evaluate.experiments.record import commit_of
 from textsplice.evaluate.experiments.systems import Request, generate_texts, read_tables
+from textsplice.oracle.sources import OfferedNeighbor, Sources
 from textsplice.oracle.splice import Splice
 from textsplice.prepare import prepare
 from textsplice.report.run import read_run
-from textsplice.search.generation import Generation, OfferedNeighbor, Sources, make_generation
+from textsplice.search.generation import Generation, make_generation
 from textsplice.search.rules import Draft, MinSentences, Rule
 from textsplice.splicer import Splicer
 from textsplice.text.linearize import linearize
@@ -197,13 +198,20 @@ def test_a_corpus_and_its_prepared_folder_leak_the_same(prepared: Path) -> None:
     assert leaks(str(prepared)) == leaks(str(prepared.parent))
 
 
+def test_one_file_leaks_as_prepare_cuts_it(tmp_path: Path) -> None:
+    rows = [{"table": {"name": f"Route {n}"}, "said": f"Route {n} is a walk."} for n in range(40)]
+    path = tmp_path / "mine.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    dev, test = leaks(str(path), text_column="said")
+    assert (dev.split, test.split) == ("dev", "test")
+    assert 0 < dev.references == dev.leaked < 20
+
+
 def test_bad_input_is_a_sentence(prepared: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"^two systems are called 'prepared'\. Give names: NAME=PATH\.$"):
         run("automatic", prepared, prepared, "--references", prepared, "--out", tmp_path)
     with pytest.raises(ConfigError, match=r"^--ks: '1,x' is not a list of numbers such as 1,5,20\.$"):
         run("neighbor-curve", prepared, "--references", prepared, "--ks", "1,x", "--out", tmp_path)
-    with pytest.raises(CorpusError, match=r"a single file has no splits to compare\. Prepare it first"):
-        run("leakage", prepared.parent / "dev.jsonl", "--out", tmp_path)
     empty = tmp_path / "few.jsonl"
     example = next(iter(read_corpus("bundled", "train")))
     generation = Splicer.untrained(prepared).generate(Example("x", example.table, None))

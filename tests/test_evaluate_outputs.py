@@ -257,7 +257,7 @@ def test_what_generate_writes_for_a_split_of_one_file_is_scored(
 def test_a_split_that_one_file_does_not_have_is_a_sentence(one_file: Path, tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match=r"unknown split 'tset'\. Say train, dev or test, or all for every"):
         read_items(str(one_file), "tset")
-    tiny = write(tmp_path / "tiny.jsonl", {"table": {"name": "Route 1", "length": "1 km"}, "text": "x"})
+    tiny = write(tmp_path / "tiny.jsonl", {"table": {"name": "Route 2", "length": "2 km"}, "text": "x"})
     assert len(read_items(str(tiny), "train")) == 1
     with pytest.raises(InputError, match=r"no table of this file is in the split 'dev', .* --split all\.$"):
         read_items(str(tiny), "dev")

@@ -15,7 +15,6 @@ from textsplice.cli.lexicon import app
 from textsplice.corpus import read_corpus
 from textsplice.corpus.table import Example, Table
 from textsplice.errors import ConfigError, CorpusError
-from textsplice.prepare.texts import read_split
 from textsplice.slots.check import check_slots, slot_errors, summarize_slots
 from textsplice.slots.induce import induce
 from textsplice.slots.lexicon import Lexicon, parse_phrase
@@ -220,7 +219,7 @@ def test_a_corpus_is_checked_with_its_own_values_and_column_split_by_split(one_f
 
 
 def test_a_lexicon_is_proposed_from_the_training_rows_of_one_file_only(one_file: Path) -> None:
-    held_out = {e.table["name"][0] for e in read_split(str(one_file), "dev", text_column="said")}
+    held_out = {e.table["name"][0] for e in read_corpus(str(one_file), "dev", text_column="said")}
     proposed = command("induce", one_file, "--text-column", "said")
     assert held_out
     assert "Route" in proposed

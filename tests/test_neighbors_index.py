@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 from textsplice.corpus import Table, read_corpus
 from textsplice.errors import InputError, StorageError
-from textsplice.neighbors import Features, Index, features, layout
+from textsplice.neighbors import Features, Index, arrays, features
+from textsplice.neighbors.scan import ScanIndex
+from textsplice.neighbors.scores import FieldsAndValues
 from textsplice.text import tokenize
 
 
@@ -21,10 +23,10 @@ def f1(a: frozenset[str], b: frozenset[str]) -> Fraction:
     return Fraction(2 * len(a & b), len(a) + len(b)) if a or b else Fraction(0)
 
 
-def brute_force(groups, row_group, typicality, query, k, *, row=None, group=None, allow=None):
+def brute_force(groups, row_group, commonness, query, k, *, row=None, group=None, allow=None):
     totals = [f1(query.fields, g.fields) + f1(query.values, g.values) / 10 for g in groups]
     scored = [
-        (-totals[g], -typicality[r], r)
+        (-totals[g], -commonness[r], r)
         for r, g in enumerate(row_group)
         if r != row and g != group and (allow is None or allow[r])
     ]
@@ -44,17 +46,17 @@ STRANGERS = st.builds(Features, sets("abcdefgh", 8), sets("stuvwxyz", 8))
 def corpora(draw: st.DrawFn):
     groups = draw(st.lists(TABLES, max_size=90))
     row_group = draw(st.lists(st.integers(0, len(groups) - 1), max_size=150)) if groups else []
-    typicality = draw(
+    commonness = draw(
         st.lists(st.sampled_from([0.0, 0.5, 2.0]), min_size=len(row_group), max_size=len(row_group))
     )
-    return groups, np.array(row_group, dtype=np.int32), np.array(typicality, dtype=np.float64)
+    return groups, np.array(row_group, dtype=np.int32), np.array(commonness, dtype=np.float64)
 
 
 @pytest.mark.parametrize("common", [2, 128])  # features are lists, or all of them are bitmaps
 @settings(max_examples=200)
 @given(corpora(), STRANGERS, st.integers(1, 30), st.data())
 def test_a_search_finds_what_scoring_every_row_finds(common, corpus, query, k, data):
-    groups, row_group, typicality = corpus
+    groups, row_group, commonness = corpus
     n = len(row_group)
     row = data.draw(st.none() | st.integers(0, n - 1)) if n else None
     group = data.draw(st.none() | st.integers(0, len(groups) - 1)) if groups else None
@@ -62,11 +64,15 @@ def test_a_search_finds_what_scoring_every_row_finds(common, corpus, query, k, d
     allow = None if allow is None else np.array(allow, dtype=np.bool_)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(layout, "COMMON", common)
-        index = Index.build(groups, row_group, typicality)
+        patch.setattr(arrays, "COMMON", common)
+        index = Index.build(groups, row_group, commonness)
     hits = index.search(query, k, exclude_row=row, exclude_group=group, allow=allow)
 
-    expected = brute_force(groups, row_group, typicality, query, k, row=row, group=group, allow=allow)
+    expected = brute_force(groups, row_group, commonness, query, k, row=row, group=group, allow=allow)
+    assert (hits.rows.tolist(), hits.scores.tolist()) == expected
+
+    scanned = ScanIndex.build(FieldsAndValues().score, groups, row_group, commonness)
+    hits = scanned.search(query, k, exclude_row=row, exclude_group=group, allow=allow)
     assert (hits.rows.tolist(), hits.scores.tolist()) == expected
 
 
@@ -96,12 +102,12 @@ def made_index(made):
 
 @pytest.mark.parametrize("k", [1, 20, 700])
 def test_common_and_rare_features_are_counted_alike(made, made_index, k):
-    groups, row_group, typicality = made
-    assert len(made_index.layout.fields.offsets) > 1
-    assert len(made_index.layout.values.offsets) > 1
+    groups, row_group, commonness = made
+    assert len(made_index.arrays.fields.offsets) > 1
+    assert len(made_index.arrays.values.offsets) > 1
     for query in [*groups[:12], *made_corpus(12, seed=8, fields=400, words=900)[0]]:
         hits = made_index.search(query, k)
-        expected = brute_force(groups, row_group, typicality, query, k)
+        expected = brute_force(groups, row_group, commonness, query, k)
         assert (hits.rows.tolist(), hits.scores.tolist()) == expected
 
 
@@ -133,24 +139,24 @@ SMALL = (
 )
 
 
-def test_ties_go_to_the_more_typical_text_then_to_the_lower_row():
+def test_ties_go_to_the_more_common_text_then_to_the_lower_row():
     query = Features(frozenset({"name", "food"}), frozenset({"blue", "spice"}))
     hits = Index.build(*SMALL).search(query, 20)
     assert hits.rows.tolist() == [2, 3, 1, 4, 0]
     assert hits.scores.tolist() == [1.08, 1.08, 1.08, 0.55, 0.55]
 
 
-@pytest.mark.parametrize("typicality", [[1.0, 2.0, 0.0], [2.0, 1.0, 0.0]])
-def test_tables_of_different_sizes_can_tie(typicality):
+@pytest.mark.parametrize("commonness", [[1.0, 2.0, 0.0], [2.0, 1.0, 0.0]])
+def test_tables_of_different_sizes_can_tie(commonness):
     query = Features(frozenset("ab"), frozenset({"cheap", "thai"}))
     groups = [
         Features(frozenset("ax"), frozenset({"thai"})),
         Features(frozenset("abwxyz"), frozenset({"thai"})),
         Features(frozenset("z"), frozenset({"cheap", "thai"})),
     ]
-    index = Index.build(groups, np.arange(3, dtype=np.int32), np.array(typicality))
+    index = Index.build(groups, np.arange(3, dtype=np.int32), np.array(commonness))
     hits = index.search(query, 1)
-    assert hits.rows.tolist() == [int(np.argmax(typicality))]
+    assert hits.rows.tolist() == [int(np.argmax(commonness))]
     assert hits.scores.tolist() == [1 / 2 + 1 / 15]
 
 
@@ -192,8 +198,8 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence():
 def test_an_index_is_the_same_after_saving_and_mapping_it(tmp_path: Path, made, made_index):
     made_index.save(tmp_path / "index")
     loaded = Index.load(tmp_path / "index")
-    assert not loaded.layout.values.bitmaps.flags.owndata
-    assert isinstance(loaded.layout.values.bitmaps.base, np.memmap)
+    assert not loaded.arrays.values.bitmaps.flags.owndata
+    assert isinstance(loaded.arrays.values.bitmaps.base, np.memmap)
     assert loaded.fields == made_index.fields
     queries = made[0][:100]
     for mine, theirs in zip(
@@ -208,6 +214,31 @@ def test_an_index_is_the_same_after_saving_and_mapping_it(tmp_path: Path, made, 
 def test_an_empty_index_can_be_saved_too(tmp_path: Path):
     Index.build([], np.zeros(0, np.int32), np.zeros(0)).save(tmp_path)
     assert len(Index.load(tmp_path)) == 0
+
+
+def test_a_scanning_index_is_the_same_after_saving_and_loading_it(tmp_path: Path, made):
+    score = FieldsAndValues().score
+    scanned = ScanIndex.build(score, *made)
+    scanned.save(tmp_path / "index")
+    loaded = ScanIndex.load(score, tmp_path / "index")
+    queries = made[0][:5]
+    for mine, theirs in zip(loaded.search_many(queries, 20), scanned.search_many(queries, 20), strict=True):
+        assert np.array_equal(mine, theirs)
+    loaded.save(tmp_path / "again")
+    for file in (tmp_path / "index").iterdir():
+        assert (tmp_path / "again" / file.name).read_bytes() == file.read_bytes()
+
+
+def test_an_empty_scanning_index_has_no_hits_and_can_be_saved(tmp_path: Path):
+    score = FieldsAndValues().score
+    ScanIndex.build(score, [], np.zeros(0, np.int32), np.zeros(0)).save(tmp_path)
+    assert ScanIndex.load(score, tmp_path).search(SMALL[0][0], 5).rows.tolist() == []
+
+
+def test_a_score_that_is_not_a_number_is_refused_in_a_sentence():
+    index = ScanIndex.build(lambda _query, _other: float("nan"), *SMALL)
+    with pytest.raises(InputError, match=r"^neighbors\.score: a score is not a number\. It must be"):
+        index.search(SMALL[0][0], 1)
 
 
 @pytest.mark.parametrize("name", ["rows.npy", "values.bitmaps.npy", "index.json"])
@@ -269,8 +300,8 @@ def test_half_of_the_neighbors_of_a_real_row_are_other_texts_of_its_table(e2e_fo
     )
     groups = [features(table, tokenize=tokenize) for table in numbers]
     assert (len(table_of), len(groups)) == (42061, 4862)
-    typicality = np.zeros(len(table_of))
-    index = Index.build(groups, table_of, typicality)
+    commonness = np.zeros(len(table_of))
+    index = Index.build(groups, table_of, commonness)
     asked = np.random.default_rng(0).permutation(len(table_of))[:2000].astype(np.int32)
     queries = [groups[table_of[row]] for row in asked]
 
@@ -279,5 +310,5 @@ def test_half_of_the_neighbors_of_a_real_row_are_other_texts_of_its_table(e2e_fo
     others, scores = index.search_many(queries, 20, exclude_groups=table_of[asked])
     assert not np.any(table_of[others] == table_of[asked][:, None])
     for i in range(3):
-        expected = brute_force(groups, table_of, typicality, queries[i], 20, group=table_of[asked[i]])
+        expected = brute_force(groups, table_of, commonness, queries[i], 20, group=table_of[asked[i]])
         assert (others[i].tolist(), scores[i].tolist()) == expected

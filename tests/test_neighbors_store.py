@@ -9,7 +9,7 @@ import pytest
 
 from textsplice.corpus import Table
 from textsplice.errors import StorageError
-from textsplice.neighbors.store import Store, typicality
+from textsplice.neighbors.store import Store, commonness
 from textsplice.ragged import Ragged
 
 
@@ -23,7 +23,7 @@ def small_store(offered: list[bool] | None = None) -> Store:
         table_of=np.array([0, 0, 1], dtype=np.int32),
         tables=tables,
         offered=np.array(offered or [True] * 3),
-        typicality=typicality(tokens),
+        commonness=commonness(tokens),
         tokenizer="words",
         fold=frozenset({"dogs"}),
     )
@@ -79,8 +79,8 @@ def test_a_folder_without_a_store_and_one_of_another_format_are_refused(tmp_path
         Store.load(tmp_path)
 
 
-def test_equal_texts_are_equally_typical_and_common_words_count_more() -> None:
-    common = typicality(Ragged.from_rows([[2, 9, 3], [2, 5, 3], [2, 9, 3], [2, 9, 3]]))
+def test_equal_texts_are_equally_common_and_common_words_count_more() -> None:
+    common = commonness(Ragged.from_rows([[2, 9, 3], [2, 5, 3], [2, 9, 3], [2, 9, 3]]))
     assert common[0] == common[2] == common[3]
     assert common[0] > common[1]
-    assert typicality(Ragged.from_rows([])).tolist() == []
+    assert commonness(Ragged.from_rows([])).tolist() == []

@@ -160,11 +160,11 @@ def test_without_a_table_the_corpus_kernel_makes_the_very_splices_of_derive(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"neighbors": np.array([[0, 7]], dtype=np.int32)}, "neighbour 7 does not exist: there are 2."),
+        ({"neighbors": np.array([[0, 7]], dtype=np.int32)}, "neighbor 7 does not exist: there are 2."),
         ({"table_of": np.array([-1], dtype=np.int32)}, "table -1 does not exist: there are 1."),
         (
             {"table_of": np.zeros(2, dtype=np.int32)},
-            "there are 1 targets, but tables for 2 and neighbours for 1.",
+            "there are 1 targets, but tables for 2 and neighbors for 1.",
         ),
         (
             {"table_segments": Ragged.from_rows([[-1]])},

@@ -78,8 +78,8 @@ def test_a_token_that_no_neighbor_has_is_named():
     with pytest.raises(InputError) as error:
         derive(["a", "cosy", "pub"], [["a", "pub"]])
     assert str(error.value) == (
-        "target position 1: token 'cosy' stands in no neighbour. "
-        "Add a neighbour that has it, such as the token alone."
+        "target position 1: token 'cosy' is in no neighbor. "
+        "Add a neighbor that has it, such as the token alone."
     )
 
 

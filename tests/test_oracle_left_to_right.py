@@ -55,5 +55,5 @@ def test_every_place_of_a_token_is_found():
 
 @pytest.mark.parametrize("oracle", [lrt_oracle, span_oracle])
 def test_a_token_without_a_source_is_named(oracle: object):
-    with pytest.raises(InputError, match="target position 0: token 'z' stands in no neighbour"):
+    with pytest.raises(InputError, match="target position 0: token 'z' is in no neighbor"):
         oracle(["z"], [["a"]])  # type: ignore[operator]

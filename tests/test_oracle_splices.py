@@ -47,10 +47,10 @@ def test_a_derivation_shows_its_canvases_one_by_one():
 @pytest.mark.parametrize(
     ("splice", "message"),
     [
-        (Splice(0, 0, 2, 0, 1), "splice 0 (0, 0, 2, 0, 1): neighbour 2 does not exist: there are 2."),
-        (Splice(0, 0, -1, 0, 1), "splice 0 (0, 0, -1, 0, 1): neighbour -1 does not exist: there are 2."),
-        (Splice(0, 0, 1, 1, 4), "splice 0 (0, 0, 1, 1, 4): span 1:4 does not fit neighbour 1 of 3 tokens."),
-        (Splice(0, 0, 1, 1, 1), "splice 0 (0, 0, 1, 1, 1): span 1:1 does not fit neighbour 1 of 3 tokens."),
+        (Splice(0, 0, 2, 0, 1), "splice 0 (0, 0, 2, 0, 1): neighbor 2 does not exist: there are 2."),
+        (Splice(0, 0, -1, 0, 1), "splice 0 (0, 0, -1, 0, 1): neighbor -1 does not exist: there are 2."),
+        (Splice(0, 0, 1, 1, 4), "splice 0 (0, 0, 1, 1, 4): span 1:4 does not fit neighbor 1 of 3 tokens."),
+        (Splice(0, 0, 1, 1, 1), "splice 0 (0, 0, 1, 1, 1): span 1:1 does not fit neighbor 1 of 3 tokens."),
         (Splice(0, 1, 1, 0, 3), "splice 0 (0, 1, 1, 0, 3): slice 0:1 does not fit the canvas of 0 tokens."),
     ],
 )

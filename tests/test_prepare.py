@@ -17,8 +17,9 @@ import pytest
 from textsplice.config import Config, load_config, to_toml
 from textsplice.errors import ConfigError, CorpusError, StorageError, TextspliceError
 from textsplice.oracle import replay
-from textsplice.prepare import Prepared, prepare, sources_of
+from textsplice.prepare import prepare
 from textsplice.prepare.summary import leak, summarize
+from textsplice.runs.prepared import Prepared, sources_of
 
 ROUTES = ["Mill Lane", "Gull Point", "Oak Ridge", "Fern Gully", "Salt Marsh", "Kite Hill"]
 SHAPES = [
@@ -114,7 +115,7 @@ def test_one_changed_setting_redoes_only_what_depends_on_it(config: Config) -> N
 def test_a_damaged_file_is_made_anew(config: Config) -> None:
     prepared = prepare(config, quiet=True)
     whole = contents(prepared.folder)
-    damaged = prepared.layout.neighbors("dev", 0)
+    damaged = prepared.files.neighbors("dev", 0)
     damaged.write_bytes(damaged.read_bytes()[:50])
     prepare(config, quiet=True)
     assert contents(prepared.folder) == whole
@@ -164,10 +165,10 @@ def test_with_a_lexicon_a_yes_must_be_said_too(config: Config) -> None:
     )
     plain = prepare(config, quiet=True)
     assert plain.split("train").unsaid.tolist() == [0, 0, 0, 1]
-    assert not plain.layout.lexicon.exists()
+    assert not plain.files.lexicon.exists()
     worded = prepare(config.with_values([f"text.lexicon={lexicon}"]), quiet=True)
     assert worded.split("train").unsaid.tolist() == [1, 1, 0, 2]
-    assert worded.layout.lexicon.read_text() == lexicon.read_text()
+    assert worded.files.lexicon.read_text() == lexicon.read_text()
 
 
 def test_a_lexicon_that_is_not_there_is_named(config: Config) -> None:

@@ -11,8 +11,8 @@ import pytest
 from textsplice.cli import main
 from textsplice.cli.quickstart import quickstart_config, train_run
 from textsplice.config import load_config, to_toml
-from textsplice.prepare.folder import Prepared
-from textsplice.training import read_journal
+from textsplice.runs import Prepared
+from textsplice.runs.journal import read_journal
 from textsplice.training.schedule import check_training, learning_rate
 from training_corpus import prepare_tiny, tiny_config
 
@@ -33,12 +33,10 @@ def test_any_number_of_steps_can_be_trained(steps: int, tmp_path: Path) -> None:
     assert max(learning_rate(training, step) for step in range(1, steps + 1)) == training.learning_rate
 
 
-@pytest.mark.parametrize("place", ["config.toml", "run/config.toml"])
 def test_a_quickstart_of_other_steps_is_left_as_it_is(
-    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = tmp_path / place
-    path.parent.mkdir(exist_ok=True)
+    path = tmp_path / "config.toml"
     path.write_text(to_toml(quickstart_config(tmp_path, 100)), encoding="utf-8")
     before = path.read_bytes()
     assert quickstart("--out", tmp_path, monkeypatch=monkeypatch) == 2
@@ -77,11 +75,9 @@ def test_a_run_on_the_data_of_another_version_is_trained_afresh_and_said_to_be(
     (run / "run.json").write_text(json.dumps({**about, "prepared": "before"}), encoding="utf-8")
     train_run(config.with_values(["training.max_steps=4"]), prepared)
     assert capsys.readouterr().out == (
-        f"{run} was trained on the data of another version: it is trained afresh.\n"
+        f"{run} was trained on the data of another version: it is trained again.\n"
     )
     assert load_config(run / "config.toml").training.max_steps == 4
-    assert [row["step"] for row in read_journal(run / "train.jsonl")] == [2, 3, 4, 4]
-    assert json.loads((run / "run.json").read_text(encoding="utf-8")) == {
-        **about,
-        "command": sys.argv,
-    }
+    assert [row["step"] for row in read_journal(run / "journal.jsonl")] == [2, 3, 4, 4]
+    after = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    assert {**after, "files": None} == {**about, "command": sys.argv, "files": None}

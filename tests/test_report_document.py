@@ -6,12 +6,12 @@ import copy
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from importlib import resources
 from typing import Any
 
 import pytest
 
 from report_examples import bakery, chain, generation, neighbor
+from textsplice import schemas
 from textsplice.corpus.table import Table
 from textsplice.errors import InputError
 from textsplice.oracle.splice import Splice
@@ -150,7 +150,7 @@ def test_a_document_with_any_part_changed_is_refused(key: str) -> None:
 
 
 def test_the_published_schema_fits_what_is_written() -> None:
-    schema = json.loads(resources.files("textsplice.report").joinpath("schema.json").read_text())
+    schema = schemas.load("derivation")
     value = as_json(document(bakery()).to_dict())
     assert violations(schema, value, schema) == []
     broken = copy.deepcopy(value)
@@ -160,7 +160,7 @@ def test_the_published_schema_fits_what_is_written() -> None:
 
 
 def test_a_document_says_how_the_text_was_searched_for() -> None:
-    schema = json.loads(resources.files("textsplice.report").joinpath("schema.json").read_text())
+    schema = schemas.load("derivation")
     made = replace(bakery(), search={"beam": 3, "choose": "typical"}, weights="0123456789ab")
     value = as_json(document(made).to_dict())
     assert (value["search"]["beam"], value["weights"]) == (3, "0123456789ab")

@@ -13,10 +13,10 @@ from policy_toys import IDS, toy_config, toy_split
 from search_world import beginner, splicer, tables
 from textsplice.corpus.table import Example
 from textsplice.errors import InputError
+from textsplice.oracle.sources import OfferedNeighbor, Sources
 from textsplice.policy import Case, FullPolicy, TokenPolicy, new_policy
 from textsplice.policy.config import Kind
 from textsplice.search.beam import search_splices
-from textsplice.search.generation import OfferedNeighbor, Sources
 from textsplice.search.hypothesis import BeamSettings
 from textsplice.search.problem import Outcome, Problem
 from textsplice.search.rules import ForbidWords, RequireFields, Rule

@@ -3,9 +3,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from textsplice import Table
+from textsplice.oracle.sources import OfferedNeighbor, Sources
 from textsplice.oracle.splice import Origin, Splice
 from textsplice.search.choose import best_of_each_start, choose, consensus, slot_slips, typicality
-from textsplice.search.generation import OfferedNeighbor, Sources
 from textsplice.search.problem import Candidate
 from textsplice.search.rules import Draft
 from textsplice.text.linearize import linearize

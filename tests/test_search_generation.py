@@ -8,14 +8,9 @@ import pytest
 from search_world import prepared, tables
 from textsplice import Table
 from textsplice.errors import InputError
+from textsplice.oracle.sources import OfferedNeighbor, Sources
 from textsplice.oracle.splice import Splice
-from textsplice.search.generation import (
-    Generation,
-    OfferedNeighbor,
-    Sources,
-    make_generation,
-    unfit,
-)
+from textsplice.search.generation import Generation, make_generation
 from textsplice.splicer import Splicer
 from textsplice.text.linearize import linearize
 from textsplice.text.tokens import BEGIN, END, MASK
@@ -109,18 +104,3 @@ def test_a_row_without_the_later_keys_is_read_and_written_as_it_was() -> None:
     assert not {"search", "weights"} & row.keys()
     later = {**row, "search": {"beam": 3}, "weights": "0123456789ab"}
     assert Generation.from_dict(later).to_dict() == later
-
-
-@pytest.mark.parametrize(
-    ("canvas", "reason"),
-    [
-        ((), "the text does not run from begin to end"),
-        ((BEGIN, "a"), "the text does not run from begin to end"),
-        ((BEGIN, END), "the text has no words"),
-        ((BEGIN, "a", MASK, END), "a masked word was not replaced"),
-        ((BEGIN, "a", END, "b", END), "begin or end stands inside the text"),
-        ((BEGIN, "a", END), None),
-    ],
-)
-def test_what_can_be_no_text_whatever_the_rules(canvas: tuple[str, ...], reason: str | None) -> None:
-    assert unfit(canvas, [], blue_spice().sources) == reason

@@ -10,10 +10,11 @@ from search_world import beginner, prepared, splicer, tables
 from textsplice import Table
 from textsplice.config import Config
 from textsplice.errors import InputError
+from textsplice.oracle.sources import OfferedNeighbor, Sources
 from textsplice.oracle.splice import Origin
 from textsplice.policy.config import Kind
 from textsplice.prepare.build import prepare
-from textsplice.search.generation import Generation, OfferedNeighbor, Sources
+from textsplice.search.generation import Generation
 from textsplice.search.rules import (
     ApprovedNeighbors,
     CopyOnly,

@@ -6,8 +6,8 @@ import pytest
 
 from search_world import prepared, tables
 from textsplice import Table
+from textsplice.oracle.sources import OfferedNeighbor, Sources
 from textsplice.oracle.splice import Splice
-from textsplice.search.generation import OfferedNeighbor, Sources
 from textsplice.search.swap import NOT_OFFERED, NOT_USABLE, SwapTask, swap, swap_values
 from textsplice.splicer import Splicer
 from textsplice.text.linearize import linearize

@@ -9,8 +9,9 @@ import pytest
 from search_world import prepared, tables
 from textsplice import Table
 from textsplice.errors import VerificationError
+from textsplice.oracle.sources import OfferedNeighbor
 from textsplice.oracle.splice import Splice
-from textsplice.search.generation import Attribution, Generation, OfferedNeighbor, Status
+from textsplice.search.generation import Attribution, Generation, Status
 from textsplice.search.rules import ApprovedNeighbors
 from textsplice.search.verify import check_complete, find_lie, verify
 from textsplice.splicer import Splicer
@@ -95,13 +96,13 @@ def test_a_mask_that_the_store_does_not_have(honest: Generation, plain: Splicer)
 def test_a_splice_out_of_range(honest: Generation) -> None:
     lie = find_lie(replace(honest, splices=(Splice(0, 0, 1, 0, 999),)))
     length = len(honest.sources.neighbors[0].tokens)
-    assert lie == f"splice 0 (0, 0, 1, 0, 999): span 0:999 does not fit neighbour 1 of {length} tokens"
+    assert lie == f"splice 0 (0, 0, 1, 0, 999): span 0:999 does not fit neighbor 1 of {length} tokens"
 
 
 def test_a_splice_from_a_word_that_is_not_there(honest: Generation) -> None:
     lie = find_lie(replace(honest, splices=(Splice(0, 0, 500, 0, 1),)))
     there = 1 + len(honest.sources.neighbors)
-    assert lie == f"splice 0 (0, 0, 500, 0, 1): neighbour 500 does not exist: there are {there}"
+    assert lie == f"splice 0 (0, 0, 500, 0, 1): neighbor 500 does not exist: there are {there}"
 
 
 def test_a_mask_left_in_the_text(honest: Generation) -> None:

@@ -251,7 +251,7 @@ def empty_splicer() -> Splicer:
         table_of=np.zeros(0, dtype=np.int32),
         tables=[],
         offered=np.zeros(0, dtype=np.bool_),
-        typicality=np.zeros(0),
+        commonness=np.zeros(0),
         tokenizer="words",
         fold=frozenset(),
     )

@@ -19,11 +19,12 @@ from textsplice.config import Config, load_config
 from textsplice.errors import ConfigError, MissingExtraError, TrainingError
 from textsplice.policy import load_policy
 from textsplice.prepare.build import prepare
-from textsplice.prepare.folder import Prepared
-from textsplice.training import read_journal, train
+from textsplice.runs import Prepared, Run
+from textsplice.runs.journal import read_journal
+from textsplice.training import train
+from textsplice.training.begin import begin_run
 from textsplice.training.loop import Trainer, TrainingResult
 from textsplice.training.processes import Processes
-from textsplice.training.run_folder import RunFolder, locked, open_run
 from textsplice.training.start import policy_of
 from training_corpus import prepare_tiny, tiny_config
 
@@ -54,7 +55,7 @@ def close(left: dict[str, torch.Tensor], right: dict[str, torch.Tensor]) -> bool
 def test_training_lowers_the_loss(folder: Path, tmp_path: Path) -> None:
     config = config_of(folder, tmp_path, "training.max_steps=60", "policy.dropout=0.0")
     result = train(config, quiet=True)
-    losses = [row["loss"] for row in read_journal(tmp_path / "run/train.jsonl") if row["kind"] == "train"]
+    losses = [row["loss"] for row in read_journal(tmp_path / "run/journal.jsonl") if row["kind"] == "train"]
     assert result.ending == "steps"
     assert result.step == 60
     assert losses[-1] < 0.6 * losses[0]
@@ -72,13 +73,13 @@ def test_a_run_folder_is_complete(folder: Path, tmp_path: Path) -> None:
     assert about["seed"] == 1
     assert len(about["id"]) == 12
     best = load_file(run / "checkpoints/best/model.safetensors")
-    loaded = load_policy(run).state_dict()
+    loaded = load_policy(Run.open(run)).state_dict()
     assert same(best, {name: loaded[name] for name in best})
 
 
 def test_the_journal_says_what_a_reader_wants_to_know(folder: Path, tmp_path: Path) -> None:
     train(config_of(folder, tmp_path), quiet=True)
-    rows = read_journal(tmp_path / "run/train.jsonl")
+    rows = read_journal(tmp_path / "run/journal.jsonl")
     assert [(row["kind"], row["step"]) for row in rows] == [
         ("train", 2),
         ("validation", 3),
@@ -145,7 +146,7 @@ def test_epochs_and_minutes_end_a_run(folder: Path, tmp_path: Path) -> None:
     result = train(minutes, quiet=True)
     assert (result.ending, result.step) == ("minutes", 1)
     # Even the shortest run leaves weights that can be used, and a validation of them.
-    assert load_policy(tmp_path / "b/run").config.d_model == 16
+    assert load_policy(Run.open(tmp_path / "b/run")).config.d_model == 16
     assert result.best_step == 1
 
 
@@ -155,7 +156,7 @@ def test_a_corpus_without_validation_data_keeps_the_last_weights(tmp_path: Path)
     result = train(tiny_config(tmp_path, only_train), quiet=True)
     assert (result.step, result.best_loss) == (9, None)
     last = load_file(tmp_path / "run/checkpoints/last/model.safetensors")
-    used = load_policy(tmp_path / "run").state_dict()
+    used = load_policy(Run.open(tmp_path / "run")).state_dict()
     assert same(last, {name: used[name] for name in last})
 
 
@@ -181,9 +182,9 @@ def test_a_loss_that_is_not_a_number_stops_with_the_last_good_checkpoint(
 
 def trainer_of(config: Config) -> Trainer:
     prepared = Prepared.open(config.output.prepared)
-    open_run(config, prepared, resume=False, fresh=True, command=[])
+    run, _ = begin_run(config, prepared, resume=False, fresh=True, command=[])
     policy = policy_of(config, prepared.vocabulary)
-    return Trainer(config, prepared, policy, RunFolder(Path(config.output.run)), Processes())
+    return Trainer(config, prepared, policy, run, Processes())
 
 
 def test_a_batch_that_does_not_fit_into_memory_is_halved(
@@ -206,7 +207,7 @@ def test_a_batch_that_does_not_fit_into_memory_is_halved(
         "updates are of the same references as before"
     )
     assert said in capsys.readouterr().err
-    notes = [row for row in read_journal(tmp_path / "large/run/train.jsonl") if row["kind"] == "note"]
+    notes = [row for row in read_journal(tmp_path / "large/run/journal.jsonl") if row["kind"] == "note"]
     assert notes == [{"kind": "note", "step": 0, "message": said}]
     small = train(config_of(folder, tmp_path / "small", "training.micro_sequences=4"), quiet=True)
     assert same(weights(result), weights(small))
@@ -297,11 +298,11 @@ def test_tensorboard_that_is_not_installed_is_named(
 
 def test_two_trainings_do_not_share_a_folder(folder: Path, tmp_path: Path) -> None:
     config = config_of(folder, tmp_path)
-    with locked(tmp_path / "run"), pytest.raises(TrainingError) as caught:
+    with Run.claimed(tmp_path / "run"), pytest.raises(TrainingError) as caught:
         train(config, quiet=True)
     assert str(caught.value) == (
         f"{tmp_path / 'run'}: another process is training in this folder. "
-        "Wait for it, or set output.run to another folder."
+        "Wait until it ends, or set output.run to another folder."
     )
 
 
@@ -315,7 +316,7 @@ def test_a_signal_finishes_the_step_and_saves(folder: Path, tmp_path: Path, numb
         "training.validate_every=5000",
         "training.epochs=0",
     )
-    journal = tmp_path / "run/train.jsonl"
+    journal = tmp_path / "run/journal.jsonl"
 
     def ask_to_stop() -> None:
         while not (journal.exists() and read_journal(journal)):
@@ -326,7 +327,7 @@ def test_a_signal_finishes_the_step_and_saves(folder: Path, tmp_path: Path, numb
     stopped = train(config, quiet=True)
     assert stopped.ending == "interrupted"
     assert 2 <= stopped.step < 5000
-    assert load_policy(tmp_path / "run").config.d_model == 16
+    assert load_policy(Run.open(tmp_path / "run")).config.d_model == 16
     end = stopped.step + 3
     longer = replace(config, training=replace(config.training, max_steps=end))
     resumed = train(longer, resume=True, quiet=True)

@@ -132,7 +132,7 @@ def test_a_cosine_run_ends_when_its_rate_has_fallen_to_nothing() -> None:
     [
         (
             {"batch_sequences": 0},
-            "[training]: batch_sequences = 0 leaves nothing to do. Give 1 or more.",
+            "[training]: batch_sequences = 0 is too small. Give 1 or more.",
         ),
         (
             {"betas": (0.9,)},

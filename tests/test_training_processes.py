@@ -15,8 +15,9 @@ from safetensors.torch import load_file
 
 from textsplice.config import Config, to_toml
 from textsplice.errors import DivergedError, TrainingError
-from textsplice.training import TrainingResult, read_journal, train
-from textsplice.training.run_folder import locked
+from textsplice.runs import Run
+from textsplice.runs.journal import read_journal
+from textsplice.training import TrainingResult, train
 from training_corpus import prepare_tiny, tiny_config
 
 PROGRAM = (
@@ -46,7 +47,7 @@ def test_two_processes_learn_what_one_learns(folder: Path, tmp_path: Path) -> No
     assert all(torch.allclose(one[name], two[name], rtol=1e-3, atol=2e-5) for name in one)
     assert (alone.step, alone.epoch, alone.best_step) == (together.step, together.epoch, together.best_step)
     assert together.best_loss == pytest.approx(alone.best_loss, rel=1e-4)
-    rows = [read_journal(Path(result.run) / "train.jsonl") for result in (alone, together)]
+    rows = [read_journal(Path(result.run) / "journal.jsonl") for result in (alone, together)]
     assert [row["loss"] for row in rows[1]] == pytest.approx([row["loss"] for row in rows[0]], rel=1e-4)
 
 
@@ -59,7 +60,7 @@ def test_two_processes_resume_to_bit_equal_weights(folder: Path, tmp_path: Path)
     one, other = weights(straight), weights(resumed)
     assert all(torch.equal(one[name], other[name]) for name in one)
     train(config_of(folder, tmp_path / "stopped", "training.max_steps=10"), resume=True, quiet=True)
-    rows = read_journal(tmp_path / "stopped/train.jsonl")
+    rows = read_journal(tmp_path / "stopped/journal.jsonl")
     assert [(row["step"], row["message"]) for row in rows if row["kind"] == "note"] == [
         (
             9,
@@ -89,7 +90,7 @@ def test_an_error_keeps_its_kind_on_its_way_from_a_worker(
         train(config_of(folder, tmp_path / "diverging", *hopeless), quiet=True)
     # Of this one only the first worker knows; the others see no more than that it went away.
     with (
-        locked(tmp_path / "busy"),
+        Run.claimed(tmp_path / "busy"),
         pytest.raises(TrainingError, match="another process is training in this folder"),
     ):
         train(config_of(folder, tmp_path / "busy", "training.processes=2"), quiet=True)
@@ -110,7 +111,7 @@ def endless(folder: Path, tmp_path: Path) -> tuple[subprocess.Popen[str], Path]:
     process = subprocess.Popen(
         [sys.executable, "-c", PROGRAM, str(tmp_path / "tiny.toml")], stdout=subprocess.PIPE, text=True
     )
-    journal = tmp_path / "run/train.jsonl"
+    journal = tmp_path / "run/journal.jsonl"
     while process.poll() is None and not journal.exists():
         time.sleep(0.02)
     return process, tmp_path / "run"
@@ -138,7 +139,7 @@ def test_workers_do_not_outlive_a_killed_launcher(folder: Path, tmp_path: Path) 
 
 def _is_free(run: Path) -> bool:
     try:
-        with locked(run):
+        with Run.claimed(run):
             return True
     except TrainingError:
         return False

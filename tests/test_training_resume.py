@@ -19,7 +19,9 @@ from safetensors.torch import load_file
 
 from textsplice.config import Config, to_toml
 from textsplice.errors import ConfigError, StorageError, TrainingError
-from textsplice.training import TrainingResult, read_journal, train
+from textsplice.runs import Run
+from textsplice.runs.journal import read_journal
+from textsplice.training import TrainingResult, train
 from training_corpus import prepare_tiny, tiny_config
 
 TIMES = {"actions_per_second", "tokens_per_second", "elapsed", "eta", "seconds"}
@@ -49,7 +51,7 @@ def tensors(result: TrainingResult) -> dict[str, torch.Tensor]:
 
 
 def journal(result: TrainingResult) -> list[dict[str, object]]:
-    rows = read_journal(Path(result.run) / "train.jsonl")
+    rows = read_journal(Path(result.run) / "journal.jsonl")
     return [{key: value for key, value in row.items() if key not in TIMES} for row in rows]
 
 
@@ -126,7 +128,7 @@ def test_a_killed_process_loses_no_more_than_its_last_steps(
         "train(load_config(sys.argv[1]), quiet=True)"
     )
     process = subprocess.Popen([sys.executable, "-c", program, str(tmp_path / "tiny.toml")])
-    run_file = tmp_path / "run/train.jsonl"
+    run_file = tmp_path / "run/journal.jsonl"
     while process.poll() is None and not run_file.exists():
         time.sleep(0.002)
     time.sleep(random.random() * 0.3)
@@ -158,14 +160,14 @@ def test_a_run_that_is_there_is_not_overwritten_by_accident(folder: Path, tmp_pa
     with pytest.raises(TrainingError) as caught:
         train(config, quiet=True)
     assert str(caught.value) == (
-        f"{tmp_path / 'run'}: there is a run here already, at step 2. "
-        "Go on with --resume, or throw it away with --fresh."
+        f"{tmp_path / 'run'}: there already is a run here, at step 2. "
+        "Go on with --resume, or discard it with --fresh."
     )
 
 
 def test_fresh_throws_the_old_run_away(folder: Path, tmp_path: Path, straight: TrainingResult) -> None:
     stopped_after(config_of(folder, tmp_path, "training.seed=5"), 4)
-    (tmp_path / "run/encodings").mkdir()
+    Run.open(tmp_path / "run").encodings.write(0, b"of the old weights")
     result = train(config_of(folder, tmp_path), fresh=True, quiet=True)
     assert not (tmp_path / "run/encodings").exists()
     assert_same_run(result, straight)
@@ -175,7 +177,7 @@ def test_fresh_throws_the_old_run_away(folder: Path, tmp_path: Path, straight: T
 def test_resume_and_fresh_contradict_each_other(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         train(config_of(folder, tmp_path), resume=True, fresh=True)
-    assert str(caught.value) == "--resume goes on with a run and --fresh throws it away. Give one of them."
+    assert str(caught.value) == "--resume goes on with a run and --fresh discards it. Give one of them."
 
 
 def test_a_run_of_another_configuration_is_refused_with_the_keys_that_differ(
@@ -188,7 +190,7 @@ def test_a_run_of_another_configuration_is_refused_with_the_keys_that_differ(
     assert str(caught.value) == (
         f"{tmp_path / 'run'}: the run was made with another configuration: "
         "policy.ffn (16 in the run, 32 now), training.learning_rate (0.003 in the run, 0.5 now). "
-        "Use the run's own config.toml, another output.run, or --fresh."
+        "Use the run's own configuration, another output.run, or --fresh."
     )
 
 
@@ -197,7 +199,7 @@ def computing(tmp_path: Path) -> object:
 
 
 def notes(tmp_path: Path) -> list[dict[str, object]]:
-    return [row for row in read_journal(tmp_path / "run/train.jsonl") if row["kind"] == "note"]
+    return [row for row in read_journal(tmp_path / "run/journal.jsonl") if row["kind"] == "note"]
 
 
 def test_a_run_that_goes_on_with_other_threads_or_precision_says_so(
@@ -251,7 +253,10 @@ def test_a_truncated_checkpoint_is_named(folder: Path, tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(StorageError) as caught:
         train(config, resume=True, quiet=True)
-    assert str(caught.value).startswith(f"{path}: is no sound safetensors file (")
+    assert str(caught.value) == (
+        f"{path}: is damaged or was changed: its content is not what textsplice wrote. "
+        "Start again with --fresh, or restore a whole checkpoint."
+    )
 
 
 class Bomb:
@@ -276,8 +281,8 @@ def test_a_pickle_offered_as_a_checkpoint_is_refused(folder: Path, tmp_path: Pat
     with pytest.raises(StorageError) as caught:
         train(config, resume=True, quiet=True)
     assert str(caught.value) == (
-        f"{path}: is a pickle, which could run any program when read; only safetensors are read. "
-        "Start anew with --fresh, or put a whole checkpoint there."
+        f"{path}: is damaged or was changed: its content is not what textsplice wrote. "
+        "Start again with --fresh, or restore a whole checkpoint."
     )
     assert not (tmp_path / "exploded").exists()
 
@@ -285,9 +290,9 @@ def test_a_pickle_offered_as_a_checkpoint_is_refused(folder: Path, tmp_path: Pat
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ('{"format": 99}', "not the state of a training run."),
-        ("{", "not the state of a training run."),
-        ("[]", "not the state of a training run."),
+        ('{"format": 99}', "is not the state of a training run."),
+        ("{", "is not the state of a training run."),
+        ("[]", "is not the state of a training run."),
     ],
 )
 def test_a_state_that_is_none_is_refused(folder: Path, tmp_path: Path, text: str, what: str) -> None:
@@ -297,18 +302,21 @@ def test_a_state_that_is_none_is_refused(folder: Path, tmp_path: Path, text: str
     path.write_text(text)
     with pytest.raises(StorageError) as caught:
         train(config, resume=True, quiet=True)
-    assert str(caught.value) == f"{path}: {what} Start anew with --fresh."
+    assert str(caught.value) == f"{path}: {what} Start again with --fresh, or restore a whole checkpoint."
 
 
 def test_a_checkpoint_of_another_version_is_refused(folder: Path, tmp_path: Path) -> None:
     config = config_of(folder, tmp_path)
     stopped_after(config, 2)
     path = tmp_path / "run/checkpoints/last/state.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "format": 99}))
+    state = {**json.loads(path.read_text()), "format": 99}
+    del state["digest"]
+    path.write_text(json.dumps(state))
     with pytest.raises(StorageError) as caught:
         train(config, resume=True, quiet=True)
     assert str(caught.value) == (
-        f"{path}: checkpoint format 99, but this version reads 1. Start anew with --fresh."
+        f"{path}: is a checkpoint of format 99; this version reads 1. "
+        "Start again with --fresh, or restore a whole checkpoint."
     )
 
 

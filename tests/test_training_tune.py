@@ -9,8 +9,8 @@ import pytest
 
 from textsplice.config import load_config
 from textsplice.errors import ConfigError, MissingExtraError, TrainingError
+from textsplice.runs import Run
 from textsplice.training import tune
-from textsplice.training.run_folder import locked
 from textsplice.training.tuning import BOUNDS
 from training_corpus import prepare_tiny, tiny_config
 
@@ -68,7 +68,7 @@ def test_another_configuration_does_not_go_on_with_the_search(folder: Path, tmp_
     with pytest.raises(TrainingError) as caught:
         tune(config.with_values(["policy.ffn=32"]), trials=2, quiet=True)
     assert str(caught.value) == (
-        f"{tmp_path / 'run-tune'}: the search that is here was begun with another configuration. "
+        f"{tmp_path / 'run-tune'}: the search in this folder was begun with another configuration. "
         "Delete the folder, or set output.run to another one."
     )
 
@@ -79,7 +79,7 @@ def test_trials_of_another_length_are_not_mixed(folder: Path, tmp_path: Path) ->
     with pytest.raises(TrainingError) as caught:
         tune(config, trials=2, minutes=5, quiet=True)
     assert str(caught.value) == (
-        f"{tmp_path / 'run-tune'}: the search that is here was begun with trials of another length. "
+        f"{tmp_path / 'run-tune'}: the search in this folder was begun with trials of another length. "
         "Delete the folder, or set output.run to another one."
     )
 
@@ -87,14 +87,15 @@ def test_trials_of_another_length_are_not_mixed(folder: Path, tmp_path: Path) ->
 def test_a_trial_that_could_not_be_tried_ends_the_search_and_stays_open(folder: Path, tmp_path: Path) -> None:
     config = tiny_config(folder, f"output.run={tmp_path / 'run'}", "training.max_steps=1")
     lines: list[str] = []
+    tune(config, trials=1, quiet=True)
     with (
-        locked(tmp_path / "run-tune/trial-0000"),
+        Run.claimed(tmp_path / "run-tune/trial-0001"),
         pytest.raises(TrainingError, match="another process is training in this folder"),
     ):
-        tune(config, trials=1, quiet=True, report=lines.append)
+        tune(config, trials=2, quiet=True, report=lines.append)
     assert lines == []
-    assert tune(config, trials=1, quiet=True, report=lines.append).trials == 1
-    assert lines[0].startswith("trial 1 of 1: loss ")
+    assert tune(config, trials=2, quiet=True, report=lines.append).trials == 2
+    assert lines[0].startswith("trial 2 of 2: loss ")
 
 
 def test_a_corpus_with_nothing_to_train_on_is_no_divergence(folder: Path, tmp_path: Path) -> None:
@@ -123,7 +124,7 @@ def test_a_trial_that_was_stopped_while_it_was_drawn_counts_for_nothing(folder: 
 def test_no_trials_are_refused(folder: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         tune(tiny_config(folder), trials=0)
-    assert str(caught.value) == "tune: 0 trials are none. Give 1 or more."
+    assert str(caught.value) == "tune: trials is 0, but at least 1 is needed."
 
 
 def test_optuna_that_is_not_installed_is_named(

@@ -18,6 +18,10 @@ from textsplice.errors import ConfigError
 
 PolicyKind = Literal["full", "lrt", "copy"]
 
+# Settings added after folders were first written. Their defaults are not written, so that a configuration
+# that does not use them makes the same files and the same keys as before.
+LATER_SETTINGS = (("neighbors", "score"),)
+
 
 @dataclass(frozen=True, slots=True)
 class CorpusConfig:
@@ -50,6 +54,8 @@ class NeighborsConfig:
     """Which texts a policy may splice from."""
 
     k: int = 20
+    # How near two tables are: a name in `extensions.SCORES`.
+    score: str = "fields-and-values"
     exclude: Literal["same-table", "self", "none"] = "same-table"
     # "auto", or names of yes/no fields whose value is made part of the field's name in the score.
     fold: tuple[str, ...] = ()
@@ -155,6 +161,14 @@ class Config:
         """Plain sections, as JSON and TOML hold them."""
         return asdict(self)
 
+    def stored(self) -> dict[str, dict[str, object]]:
+        """The sections as folders hold them: without later settings that have their defaults."""
+        sections, defaults = self.to_dict(), Config().to_dict()
+        for section, key in LATER_SETTINGS:
+            if sections[section][key] == defaults[section][key]:
+                del sections[section][key]
+        return sections
+
     def with_values(self, assignments: Sequence[str], *, where: str = "--set") -> Config:
         """The same with `section.key=value` assignments applied; values are TOML, or bare words."""
         sections: dict[str, dict[str, object]] = {}
@@ -189,9 +203,9 @@ def config_from_dict(data: Mapping[str, object], where: str) -> Config:
 
 
 def to_toml(config: Config) -> str:
-    """The configuration as TOML, every setting included."""
+    """The configuration as TOML: every setting, except later ones that have their defaults."""
     lines: list[str] = []
-    for section, values in config.to_dict().items():
+    for section, values in config.stored().items():
         lines.append(f"[{section}]")
         lines.extend(f"{key} = {_toml_text(value)}" for key, value in values.items())
         lines.append("")

@@ -3,9 +3,9 @@
 An extension is one new file and one line below: its name and where to find it, as `module:object`. Objects
 are imported when they are first used, so listing names costs nothing and no room imports another by name.
 
-From outside the package: a module that calls, for instance, `extensions.RULES.add("polite", Polite)`, named
-in the environment variable `TEXTSPLICE_PLUGINS` (modules with commas between) or by an entry point of the group
-`textsplice.plugins`. Such modules are imported when a name is asked for that is not listed here.
+From outside the package: a module that calls, for instance, `extensions.RULES.add("polite", Polite)`, and is
+named in the environment variable `TEXTSPLICE_PLUGINS` (modules with commas between) or by an entry point of
+the group `textsplice.plugins`. Such modules are imported when a name is asked for that is not listed here.
 """
 
 from __future__ import annotations
@@ -57,11 +57,23 @@ class Registry:
         return iter(list(self._entries))
 
 
-# How a corpus is read: by the prefix of `prefix:PATH`, or by the ending of a file's name.
-FORMATS = Registry("corpus format", {})
+# How a corpus is read: by the ending of a file's name, the prefix of `prefix:PATH`, or a name without path.
+FORMATS = Registry(
+    "corpus format",
+    {
+        ".jsonl": "textsplice.corpus.jsonl:JsonlReader",
+        ".jsonl.gz": "textsplice.corpus.jsonl:JsonlReader",
+        ".csv": "textsplice.corpus.tabular:CsvReader",
+        ".csv.gz": "textsplice.corpus.tabular:CsvReader",
+        ".parquet": "textsplice.corpus.parquet:ParquetReader",
+        "e2e": "textsplice.corpus.e2e:E2EReader",
+        "wikibio": "textsplice.corpus.wikibio:WikiBioReader",
+        "bundled": "textsplice.corpus.bundled:BundledReader",
+    },
+)
 
 # How near two tables are: `neighbors.score` in a configuration.
-SCORES = Registry("score for neighbors", {})
+SCORES = Registry("score for neighbors", {"fields-and-values": "textsplice.neighbors.scores:FieldsAndValues"})
 
 # Policies: `policy.kind` in a configuration.
 POLICIES = Registry("policy", {})

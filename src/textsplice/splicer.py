@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -13,24 +12,19 @@ from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
-from textsplice.config import Config, SearchConfig, load_config
+from textsplice.config import Config, SearchConfig
 from textsplice.corpus.table import Example, Table
-from textsplice.errors import InputError, StorageError
-from textsplice.files import file_hash
+from textsplice.errors import InputError
 from textsplice.memory import is_out_of_memory
 from textsplice.neighbors.store import Store
+from textsplice.oracle.sources import Sources
 from textsplice.policy.cases import Case
 from textsplice.progress import bar
 from textsplice.ragged import Ragged
+from textsplice.runs.prepared import Prepared
+from textsplice.runs.run import Run
 from textsplice.search.choose import Judge, Slips, choose, slot_slips, worded_slips
-from textsplice.search.generation import (
-    Alternative,
-    Attribution,
-    Generation,
-    Sources,
-    Status,
-    make_generation,
-)
+from textsplice.search.generation import Alternative, Attribution, Generation, Status, make_generation
 from textsplice.search.offers import Offers
 from textsplice.search.problem import Candidate, Outcome, Problem
 from textsplice.search.rules import Rule
@@ -43,7 +37,6 @@ from textsplice.text.vocabulary import BEGIN_ID, END_ID, Vocabulary
 
 if TYPE_CHECKING:
     from textsplice.policy.checkpoint import Policy
-    from textsplice.prepare.folder import Prepared
     from textsplice.search.encodings import Encodings
 
 UNFINISHED = "the policy did not end the text"
@@ -80,7 +73,7 @@ class Splicer:
         config: Config,
         policy: Policy | None,
         run: str,
-        folder: Path | None = None,
+        folder: Run | None = None,
         weights: str | None = None,
     ) -> None:
         self.store = store
@@ -98,25 +91,16 @@ class Splicer:
         """Opens a run folder: its weights, its vocabulary, and the texts it splices from."""
         from textsplice.policy.checkpoint import load_policy
 
-        folder = Path(run)
-        if not (folder / "run.json").is_file():
-            raise StorageError(
-                "is not the folder of a run: it has no run.json.",
-                where=str(folder),
-                remedy="Train one with `textsplice train CONFIG`.",
-            )
-        return cls._open(folder, load_policy(folder))
+        opened = Run.open(run)
+        return cls._open(opened, load_policy(opened))
 
     @classmethod
     def untrained(cls, prepared: Prepared | Path | str) -> Splicer:
         """The swap baseline over a prepared folder, or over the texts of a run."""
         if isinstance(prepared, (str, Path)):
-            folder = Path(prepared)
-            if (folder / "run.json").is_file():
-                return cls._open(folder, None)
-            from textsplice.prepare.folder import Prepared
-
-            prepared = Prepared.open(folder)
+            if Run.is_run(prepared):
+                return cls._open(Run.open(prepared), None)
+            prepared = Prepared.open(prepared)
         return cls(
             store=prepared.store,
             vocabulary=prepared.vocabulary,
@@ -126,15 +110,15 @@ class Splicer:
         )
 
     @classmethod
-    def _open(cls, folder: Path, policy: Policy | None) -> Splicer:
+    def _open(cls, run: Run, policy: Policy | None) -> Splicer:
         return cls(
-            store=Store.load(folder / "store"),
-            vocabulary=Vocabulary.load(folder / "vocab.json"),
-            config=load_config(folder / "config.toml"),
+            store=run.store,
+            vocabulary=run.vocabulary,
+            config=run.config,
             policy=policy,
-            run=_run_id(folder),
-            folder=folder,
-            weights=_weights_id(folder / "model.safetensors"),
+            run=run.id,
+            folder=run,
+            weights=run.weights_id,
         )
 
     @property
@@ -160,8 +144,7 @@ class Splicer:
     @cached_property
     def lexicon(self) -> Lexicon | None:
         """How values are worded, if the run's corpus was prepared with a lexicon."""
-        path = self.folder / "lexicon.toml" if self.folder else None
-        return Lexicon.load(path) if path and path.is_file() else None
+        return self.folder.lexicon if self.folder else None
 
     def likelihoods(self, table: Table, texts: Sequence[str]) -> list[float]:
         """Of each text, the mean log-probability of its tokens as texts of this table (LRT, S2S+copy)."""
@@ -170,7 +153,7 @@ class Splicer:
         if not isinstance(self.policy, TokenPolicy):
             raise InputError(
                 f"a run of kind {self.kind} has no probability of a text, only of its derivations.",
-                where=str(self.folder),
+                where=str(self.folder.path) if self.folder else None,
                 remedy="Use a run of kind lrt or copy.",
             )
         task = self._tasks([Example("", table, None)], ())[0]
@@ -183,14 +166,9 @@ class Splicer:
 
     def _judge(self, folder: str) -> Splicer:
         """The run whose opinion of finished texts is asked."""
-        if not (Path(folder) / "run.json").is_file():
-            raise StorageError(
-                "is not the folder of a run, but search.judge names it.",
-                where=folder,
-                remedy="Train that run first, or do without it: --set search.judge=''.",
-            )
         if folder not in self._judges:
-            self._judges[folder] = Splicer.load(folder)
+            found = self.folder.find_judge(folder) if self.folder else Run.open(folder)
+            self._judges[folder] = Splicer.load(found.path)
         return self._judges[folder]
 
     def made(self, search: SearchConfig, rules: Sequence[Rule] = ()) -> Made:
@@ -419,23 +397,3 @@ def _example(record: Record, number: int) -> Example:
         return record
     table = record if isinstance(record, Table) else Table.of(record)
     return Example(str(number), table, None)
-
-
-def _run_id(folder: Path) -> str:
-    path = folder / "run.json"
-    try:
-        about = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise StorageError(f"can't be read: {error}.", where=str(path)) from error
-    match about:
-        case {"id": str(name)}:
-            return name
-        case _:
-            raise StorageError(
-                "does not say the run's id.", where=str(path), remedy="Copy it again from its run."
-            )
-
-
-def _weights_id(path: Path) -> str | None:
-    """Twelve hexadecimal digits that differ where weights differ; None where there are none."""
-    return file_hash(path)[:12] if path.is_file() else None

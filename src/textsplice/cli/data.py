@@ -1,4 +1,4 @@
-"""`textsplice data get`: published corpora, fetched or taken from a folder."""
+"""`textsplice data get`: published corpora, downloaded or copied from a folder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ app = typer.Typer(help="Fetch the published corpora.", no_args_is_help=True)
 
 
 class Name(StrEnum):
-    """The corpora that can be got."""
+    """The corpora that `data get` knows."""
 
     E2E = "e2e"
     WIKIBIO = "wikibio"
@@ -26,14 +26,17 @@ def data() -> None:
 @app.command()
 def get(
     corpus: Annotated[Name, typer.Argument(help="Which corpus.")],
-    source: Annotated[Path | None, typer.Option("--from", help="Take the files from this folder.")] = None,
-    to: Annotated[Path | None, typer.Option(help="Where to; data/e2e or data/wikibio.")] = None,
-    url: Annotated[str | None, typer.Option(help="Another address that has E2E's files.")] = None,
+    source: Annotated[Path | None, typer.Option("--from", help="Copy the files from this folder.")] = None,
+    to: Annotated[Path | None, typer.Option(help="Target folder. Default: data/e2e or data/wikibio.")] = None,
+    url: Annotated[str | None, typer.Option(help="Another https address that has E2E's files.")] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace files of the same names that have other content.")
+    ] = False,
 ) -> None:
     """Put a published corpus into a folder and check it.
 
-    Files that are already there with the right checksum are left alone, and a download that was
-    cut off goes on where it stopped. WikiBio can only be taken from a folder.
+    Files that are already there are kept: those with the right checksum are skipped, any other is an error
+    unless you say --force. An interrupted download is resumed. WikiBio can only be copied from a folder.
 
     Examples:
 
@@ -52,19 +55,19 @@ def get(
         if url is not None:
             raise ConfigError("--url is for e2e only.", remedy=published.WIKIBIO_HELP)
         with bar(9, "wikibio") as progress:
-            for got in published.get_wikibio(folder, source=source):
+            for got in published.get_wikibio(folder, source=source, force=force):
                 progress.advance(1)
                 typer.echo(f"{got.path}: {got.how}")
         typer.echo(
-            "No checksums of WikiBio were ever published; those of these files"
+            "No checksums of WikiBio were published; those of these files"
             f" are in {folder / published.CHECKSUMS}."
         )
         return
     if url is not None and source is not None:
-        raise ConfigError("--from and --url exclude each other.")
+        raise ConfigError("--from and --url can't be used together.")
     with bar(sum(known.size for known in published.E2E_FILES), "e2e") as progress:
         for got in published.get_e2e(
-            folder, source=source, url=url or published.E2E_URL, advance=progress.advance
+            folder, source=source, url=url or published.E2E_URL, force=force, advance=progress.advance
         ):
             typer.echo(f"{got.path}: {got.how}, checksum as in the release")
 

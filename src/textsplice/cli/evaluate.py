@@ -75,11 +75,12 @@ def run(
     json: Annotated[bool, typer.Option("--json", help="Scores with signatures as JSON.")] = False,
 ) -> None:
     """Prints scores of one or several systems."""
+    from textsplice.corpus.source import is_one_file
+    from textsplice.corpus.splits import ALL
     from textsplice.errors import InputError
     from textsplice.evaluate.evaluation import ReferenceSet, evaluate_matched
     from textsplice.evaluate.outputs import match, read_outputs
     from textsplice.evaluate.significance import compare as compare_scores
-    from textsplice.prepare.texts import ALL, is_one_file
 
     paths: list[Path] = list(outputs or [])
     paths += [path for path in compare or () if path not in paths]

@@ -40,7 +40,11 @@ def generate(
     out: Annotated[Path | None, typer.Option(help="Where to write; standard output if not said.")] = None,
     split: Annotated[
         str | None,
-        typer.Option(help="Which split, where TABLES has several; of one file, every row if not said."),
+        typer.Option(help="The split of TABLES: train, dev or test. One file: every row by default."),
+    ] = None,
+    text_column: Annotated[
+        str | None,
+        typer.Option(help="The column of TABLES that holds the text. Default: that of the run, if present."),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Skip the rows that --out already has.")] = False,
     distinct: Annotated[
@@ -81,11 +85,11 @@ def generate(
     too, with status "abstained" and the reason.
     """
     from textsplice.cli.systems import check_values, open_splicer, search_of
-    from textsplice.prepare.texts import read_split
+    from textsplice.corpus import read_corpus
     from textsplice.search.rows import open_rows, write_row
 
-    corpus = read_split(tables, split)
     splicer = open_splicer(run, swap=swap)
+    corpus = read_corpus(tables, split, text_column=text_column, like=splicer.config.corpus)
     rules = _rules(approved, require, forbid, copy_only, keep_sentences, min_sentences, max_sentences)
     shortcuts = {"beam": beam, "batch_size": batch_size}
     changes = [f"search.{key}={value}" for key, value in shortcuts.items() if value is not None]

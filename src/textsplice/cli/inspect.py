@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as Grid
 
-    from textsplice.prepare import Prepared
     from textsplice.prepare.summary import SplitSummary
+    from textsplice.runs import Prepared
 
 EXAMPLES = """
-Show what a prepared folder holds: lengths, costs, where splices come from, leaks between splits.
+Show a prepared folder in numbers: lengths, costs, sources of splices, leaks between splits.
 
 Examples:
 
@@ -35,17 +35,17 @@ def register(app: typer.Typer) -> None:
 def run(
     prepared: Annotated[Path, typer.Argument(help="The folder that `prepare` made.")],
     split: Annotated[
-        str | None, typer.Option(help="Only this split; with --example, train if not said.")
+        str | None, typer.Option(help="Only this split; with --example, the default is train.")
     ] = None,
     example: Annotated[
-        int | None, typer.Option(min=0, help="Show this example's derivation, canvas by canvas.")
+        int | None, typer.Option(min=0, help="Show the derivation of this example, canvas by canvas.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="The numbers as JSON.")] = False,
 ) -> None:
-    """Shows the numbers of a folder, or one example."""
+    """Shows the numbers of a prepared folder, or one example."""
     from rich.console import Console
 
-    from textsplice.prepare import Prepared
+    from textsplice.runs import Prepared
 
     opened = Prepared.open(prepared)
     console = Console()
@@ -68,14 +68,14 @@ def _as_json(prepared: Prepared, split: str | None) -> str:
 
 
 def show_numbers(console: Console, prepared: Prepared, split: str | None) -> None:
-    """A table of numbers and a histogram of costs."""
+    """Shows a table of numbers and a histogram of costs."""
     from textsplice.prepare.summary import summarize
 
     names = [split] if split else list(prepared.splits)
     summaries = [summarize(prepared, name) for name in names]
     console.print(_numbers(prepared, summaries))
     for summary in summaries:
-        console.print(f"\nSplices a derivation, {summary.name}:")
+        console.print(f"\nSplices per derivation, {summary.name}:")
         for line in _histogram(summary.costs):
             console.print(line, highlight=False)
 
@@ -87,7 +87,7 @@ def _numbers(prepared: Prepared, summaries: list[SplitSummary]) -> Grid:
     grid = Grid(
         title=f"{prepared.folder}: {prepared.config.corpus.source}",
         caption=f"{len(words):,} words, {words.embedded:,} embedded, {len(words.generate):,} can be "
-        f"generated; neighbours exclude {prepared.config.neighbors.exclude}; key {prepared.key}",
+        f"generated; neighbors exclude {prepared.config.neighbors.exclude}; key {prepared.key}",
     )
     grid.add_column("")
     for summary in summaries:
@@ -98,27 +98,27 @@ def _numbers(prepared: Prepared, summaries: list[SplitSummary]) -> Grid:
 
     row("examples", *(f"{s.examples:,}" for s in summaries))
     row("distinct tables", *(f"{s.tables:,}" for s in summaries))
-    row("tokens a text (longest)", *(f"{s.text_tokens:.1f} ({s.longest_text})" for s in summaries))
-    row("tokens a table", *(f"{s.table_tokens:.1f}" for s in summaries))
-    row("neighbours", *(f"{s.neighbors:.1f}" for s in summaries))
+    row("tokens per text (longest)", *(f"{s.text_tokens:.1f} ({s.longest_text})" for s in summaries))
+    row("tokens per table", *(f"{s.table_tokens:.1f}" for s in summaries))
+    row("neighbors", *(f"{s.neighbors:.1f}" for s in summaries))
     row("… of the same table", *(f"{s.same_table:.1%}" for s in summaries))
     row("splices (longest)", *(f"{s.mean_cost:.2f} ({s.longest_derivation})" for s in summaries))
     row("… from the table", *(f"{s.shares.table:.1%}" for s in summaries))
-    row("… from neighbours", *(f"{s.shares.neighbors:.1%}" for s in summaries))
+    row("… from neighbors", *(f"{s.shares.neighbors:.1%}" for s in summaries))
     row("… from the vocabulary", *(f"{s.shares.vocabulary:.1%}" for s in summaries))
     row("… of these, can be generated", *(f"{s.generable:.1%}" for s in summaries))
     row("replacements", *(f"{s.shares.replacements:.1%}" for s in summaries))
-    row("neighbours used", *(f"{s.neighbors_used:.2f}" for s in summaries))
-    row("first splice is a whole neighbour", *(f"{s.whole_neighbor_first:.1%}" for s in summaries))
+    row("neighbors used", *(f"{s.neighbors_used:.2f}" for s in summaries))
+    row("first splice is a whole neighbor", *(f"{s.whole_neighbor_first:.1%}" for s in summaries))
     row(
-        "stand delexicalised in train",
+        "delexicalized text appears in train",
         *("–" if s.leaked is None else f"{s.leaked:.1%}" for s in summaries),
     )
     return grid
 
 
 def _histogram(costs: dict[int, int], width: int = 50, longest: int = 24) -> list[str]:
-    """One line a cost; all from `longest` on together."""
+    """One line per cost; costs of `longest` or more share the last line."""
     grouped: dict[int, int] = {}
     for cost, count in costs.items():
         grouped[min(cost, longest)] = grouped.get(min(cost, longest), 0) + count
@@ -130,11 +130,12 @@ def _histogram(costs: dict[int, int], width: int = 50, longest: int = 24) -> lis
 
 
 def show_example(console: Console, prepared: Prepared, split: str, number: int) -> None:
-    """One example with its neighbours and its derivation."""
+    """Shows one example with its neighbors and its derivation."""
     from textsplice.errors import InputError
+    from textsplice.oracle.numbering import Numbering
+    from textsplice.oracle.sources import OfferedNeighbor
     from textsplice.report.document import oracle_document
     from textsplice.report.terminal import terminal
-    from textsplice.search.generation import OfferedNeighbor
 
     rows = prepared.split(split)
     if number >= len(rows):
@@ -144,7 +145,8 @@ def show_example(console: Console, prepared: Prepared, split: str, number: int) 
     store, words = prepared.store, prepared.vocabulary
     found = rows.neighbors_of(number)
     splices = rows.derivation(number)
-    first_word = 1 + len(found)
+    numbering = Numbering(len(found))
+    used = [numbering.word_id(s.neighbor) for s in splices if numbering.is_word(s.neighbor)]
     document = oracle_document(
         id=rows.ids[number],
         table=rows.tables[rows.table_of[number]],
@@ -153,11 +155,7 @@ def show_example(console: Console, prepared: Prepared, split: str, number: int) 
             for row in found
         ],
         splices=splices,
-        words={
-            s.neighbor - first_word: words.words[s.neighbor - first_word]
-            for s in splices
-            if s.neighbor >= first_word
-        },
+        words={number: words.words[number] for number in used},
         tokenizer=prepared.config.text.tokenizer,
     )
     console.print(terminal(document))

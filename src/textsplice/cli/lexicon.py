@@ -19,16 +19,17 @@ def lexicon() -> None:
 def induce(
     corpus: Annotated[str, typer.Argument(help="A corpus, as `prepare` takes it.")],
     split: Annotated[
-        str, typer.Option(help="The split whose texts are read; `all` is every row of a corpus in one file.")
+        str, typer.Option(help="The split whose texts are read; `all` is every row of a one-file corpus.")
     ] = "train",
-    out: Annotated[Path | None, typer.Option(help="The TOML file; the terminal, if not said.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="Read at most so many texts.")] = 20_000,
+    out: Annotated[Path | None, typer.Option(help="The TOML file to write. Default: the terminal.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="The most texts to read.")] = 20_000,
     text_column: Annotated[str | None, typer.Option(help="The column that holds the text.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
 ) -> None:
-    """Propose a lexicon from a corpus's training texts.
+    """Propose a lexicon from the training texts of a corpus.
 
-    Read it before you use it: phrases are found by counting, and what goes together in the data is not always
-    what means the same.
+    Read it before you use it: phrases are found by counting, and words that occur together do not always mean
+    the same.
 
     Examples:
 
@@ -38,19 +39,24 @@ def induce(
 
         textsplice evaluate dev.jsonl --references e2e:data/e2e --lexicon lexicon.toml
     """
+    from textsplice.corpus import read_corpus
+    from textsplice.errors import ConfigError
     from textsplice.files import atomic_write_text
-    from textsplice.prepare.texts import read_split
     from textsplice.slots.induce import induce as induce_lexicon
 
-    examples = read_split(corpus, split, text_column=text_column)
-    # Every n-th text: neighbours in a file often share their table.
+    if out is not None and out.exists() and not force:
+        raise ConfigError(
+            "the file exists.", where=str(out), remedy="Name another, or replace it with --force."
+        )
+    examples = read_corpus(corpus, split, text_column=text_column)
+    # Every n-th text: adjacent rows often share their table.
     step = -(-len(examples) // limit)
     text = induce_lexicon(e for number, e in enumerate(examples) if number % step == 0).to_toml()
     if out is None:
         print(text)
         return
     atomic_write_text(out, text)
-    print(f"{out}: a proposal, to be read and corrected.")
+    print(f"{out}: a proposal; read and correct it.")
 
 
 @app.command()
@@ -59,12 +65,12 @@ def check(
     lexicon: Annotated[str, typer.Option(help="e2e, bundled, values (as written), or a TOML file.")],
     split: Annotated[
         str,
-        typer.Option(help="The split whose texts are checked; `all` is every row of a corpus in one file."),
+        typer.Option(help="The split whose texts are checked; `all` is every row of a one-file corpus."),
     ] = "dev",
     text_column: Annotated[str | None, typer.Option(help="The column that holds the text.")] = None,
-    show: Annotated[int, typer.Option(min=0, help="Print so many texts with errors.")] = 10,
+    show: Annotated[int, typer.Option(min=0, help="How many texts with errors to print.")] = 10,
 ) -> None:
-    """Check a corpus's own texts against their tables: how noisy are they, and what does a lexicon miss?
+    """Check the texts of a corpus against their tables: how noisy are they, and what does a lexicon miss?
 
     Examples:
 
@@ -76,12 +82,12 @@ def check(
     """
     from rich.console import Console
 
+    from textsplice.corpus import read_corpus
     from textsplice.evaluate.tables import slot_grid
-    from textsplice.prepare.texts import read_split
     from textsplice.slots.check import check_slots, summarize_slots
     from textsplice.slots.lexicon import Lexicon
 
-    examples = [e for e in read_split(corpus, split, text_column=text_column) if e.text]
+    examples = [e for e in read_corpus(corpus, split, text_column=text_column) if e.text]
     known = Lexicon.named(lexicon, (e.table for e in examples))
     reports = [check_slots(e.text or "", e.table, known) for e in examples]
     console = Console()

@@ -11,7 +11,7 @@ import typer
 EXAMPLES = """
 Turn a corpus into a prepared folder: tokens, masks, neighbours, least derivations.
 
-Only what changed since the last time is made again; an interrupted run goes on where it stopped.
+Only what changed since the last time is made again; an interrupted run continues where it stopped.
 
 Examples:
 
@@ -30,12 +30,10 @@ def register(app: typer.Typer) -> None:
 
 def run(
     config: Annotated[Path, typer.Argument(help="A TOML file; configs/master.toml explains all settings.")],
-    out: Annotated[Path | None, typer.Option(help="The folder; else output.prepared of the config.")] = None,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="section.key=value, over the config; repeatable.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The folder; default: output.prepared.")] = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", help="Change a setting; repeatable.")] = None,
     text_column: Annotated[str | None, typer.Option(help="The column that holds the text.")] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="How many cores; all, if not said.")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads; default: all cores.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No bars, no lines.")] = False,
 ) -> None:
     """Prepares a corpus."""

@@ -10,14 +10,15 @@ import typer
 if TYPE_CHECKING:
     from textsplice.config import Config
     from textsplice.evaluate.evaluation import Evaluation
-    from textsplice.prepare.folder import Prepared
+    from textsplice.runs import Prepared
+    from textsplice.runs.outputs import OutputFolder
     from textsplice.splicer import Splicer
 
 EXAMPLES = """
 Run the whole path on the bundled corpus: prepare, train a policy and its judge, generate, evaluate, report.
 
-About three minutes on two cores. What it leaves is an ordinary prepared folder and an ordinary run, with the
-configuration beside them: change it, and go on with `prepare`, `train` and `generate`.
+Takes about three minutes on two cores. The result is an ordinary prepared folder and an ordinary run, with
+their configuration: change it, and continue with `prepare`, `train` and `generate`.
 
 Examples:
 
@@ -48,32 +49,32 @@ def register(app: typer.Typer) -> None:
 def run(
     out: Annotated[Path, typer.Option(help="The folder for everything.")] = Path("quickstart"),
     steps: Annotated[
-        int | None, typer.Option(min=1, help="Training steps; fewer are faster, and worse.")
+        int | None, typer.Option(min=1, help="The number of training steps; fewer are faster and worse.")
     ] = None,
 ) -> None:
-    """Prepares, trains, generates, evaluates and reports; a second time, what is there is kept.
+    """Prepares, trains, generates, evaluates and reports; finished parts are kept.
 
     A folder with other settings (other steps, an older version, changes by hand) is left as it is.
     """
     from textsplice.config import to_toml
-    from textsplice.files import atomic_write_text
     from textsplice.prepare import prepare
     from textsplice.report.overview import write_report
+    from textsplice.runs import Prepared
+    from textsplice.runs.outputs import OutputFolder
     from textsplice.splicer import Splicer
 
     config = quickstart_config(out, steps)
     judge = config.with_values([*JUDGE, f'output.run="{config.search.judge}"'])
     path, judge_path = out / "config.toml", out / "judge.toml"
     run_folder = Path(config.output.run)
-    for there, settings in (
-        (path, config),
-        (run_folder / "config.toml", config),
-        (judge_path, judge),
-        (Path(judge.output.run) / "config.toml", judge),
-    ):
+    for there, settings in ((path, config), (judge_path, judge)):
         check_same(there, settings)
-    atomic_write_text(path, to_toml(config))
-    atomic_write_text(judge_path, to_toml(judge))
+        check_same_run(Path(settings.output.run), settings)
+    Prepared.require_free(Path(config.output.prepared))
+    folder = OutputFolder(out)
+    folder.require_free("swap.jsonl", "run/dev.jsonl", "run/scores.json")
+    folder.write(path.name, to_toml(config))
+    folder.write(judge_path.name, to_toml(judge))
     _say(1, f"prepare: tokens, masks, neighbours, least derivations  (textsplice prepare {path})")
     prepared = prepare(config)
     _say(2, f"train: a small policy learns to splice  (textsplice train {path} --resume)")
@@ -83,12 +84,14 @@ def run(
     outputs = run_folder / "dev.jsonl"
     _say(
         4,
-        f"generate: a text a dev table  (textsplice generate {run_folder} bundled --split dev --distinct)",
+        f"generate: one text per table  (textsplice generate {run_folder} bundled --split dev --distinct)",
     )
-    generated = _generate(Splicer.load(run_folder), outputs)
-    swapped = _generate(Splicer.untrained(prepared), out / "swap.jsonl")
+    generated = _generate(Splicer.load(run_folder), folder, "run/dev.jsonl")
+    swapped = _generate(Splicer.untrained(prepared), folder, "swap.jsonl")
     _say(5, f"evaluate  (textsplice evaluate {outputs} --references bundled --split dev)")
-    _print_scores([_evaluate(outputs, run_folder / "scores.json"), _evaluate(out / "swap.jsonl", None)])
+    evaluations = [_evaluate(outputs), _evaluate(out / "swap.jsonl")]
+    _print_scores(evaluations)
+    folder.write("run/scores.json", _scores_json(evaluations[0]))
     print("\nThe first texts, as they came:")
     for text in generated[:SHOWN]:
         print(f"  · {text}")
@@ -122,39 +125,54 @@ def quickstart_config(out: Path, steps: int | None = None) -> Config:
 
 
 def check_same(path: Path, config: Config) -> None:
-    """`ConfigError` if there is a configuration at `path`, and other settings in it."""
+    """`ConfigError` if there is a configuration at `path` with other settings."""
     from textsplice.config import load_config
     from textsplice.errors import ConfigError
 
     if not path.is_file():
         return
     try:
-        before = load_config(path).to_dict()
+        before = load_config(path)
     except ConfigError as error:
         what = f"is not of this version: {error.what}"
-    else:
-        differing = [
-            f"{section}.{key} ({before[section][key]} there, {value} now)"
-            for section, values in config.to_dict().items()
-            for key, value in values.items()
-            if section != "output" and before[section][key] != value
-        ]
-        if not differing:
-            return
+        raise ConfigError(what, where=str(path), remedy="Use another --out.") from error
+    _refuse_other(before, config, str(path))
+
+
+def check_same_run(folder: Path, config: Config) -> None:
+    """`ConfigError` if there is a run in the folder that was trained with other settings."""
+    from textsplice.runs import Run
+
+    Run.require_free(folder)
+    if Run.is_run(folder) and (run := Run.open(folder)).is_complete():
+        _refuse_other(run.config, config, str(folder))
+
+
+def _refuse_other(before: Config, config: Config, where: str) -> None:
+    from textsplice.errors import ConfigError
+
+    known, now = before.to_dict(), config.to_dict()
+    differing = [
+        f"{section}.{key} ({known[section][key]} there, {value} now)"
+        for section, values in now.items()
+        for key, value in values.items()
+        if section != "output" and known[section][key] != value
+    ]
+    if differing:
         more = ", …" if len(differing) > 3 else "."
         what = f"has other settings: {', '.join(differing[:3])}{more}"
-    raise ConfigError(what, where=str(path), remedy="Use another --out.")
+        raise ConfigError(what, where=where, remedy="Use another --out.")
 
 
 def train_run(config: Config, prepared: Prepared) -> None:
-    """Trains, or goes on; a run of other data, which an older version had, is replaced."""
+    """Trains, or goes on; a run on the data of an older version is replaced."""
+    from textsplice.runs import Run
     from textsplice.training import train
-    from textsplice.training.run_folder import RunFolder, is_of
 
-    run = RunFolder(Path(config.output.run))
-    fresh = run.about.is_file() and not is_of(run, prepared)
+    folder = Path(config.output.run)
+    fresh = Run.is_run(folder) and not Run.open(folder).is_of(prepared)
     if fresh:
-        print(f"{run.path} was trained on the data of another version: it is trained afresh.", flush=True)
+        print(f"{folder} was trained on the data of another version: it is trained again.", flush=True)
     train(config, resume=not fresh, fresh=fresh)
 
 
@@ -162,31 +180,29 @@ def _say(number: int, what: str) -> None:
     print(f"\n[{number}/5] {what}", flush=True)
 
 
-def _generate(splicer: Splicer, out: Path) -> list[str]:
+def _generate(splicer: Splicer, folder: OutputFolder, name: str) -> list[str]:
     from textsplice.cli.generate import distinct_tables
     from textsplice.corpus import read_corpus
-    from textsplice.search.rows import open_rows, write_row
+    from textsplice.search.rows import row_text
 
+    folder.require_free(name)
     examples = distinct_tables(read_corpus("bundled", "dev"))
-    out.unlink(missing_ok=True)
-    with open_rows(out) as file:
-        generations = list(splicer.generate_many(examples, progress=True))
-        for generation in generations:
-            write_row(file, generation, out)
+    generations = list(splicer.generate_many(examples, progress=True))
+    folder.write(name, "".join(map(row_text, generations)))
     return [generation.text for generation in generations]
 
 
-def _evaluate(outputs: Path, scores: Path | None) -> Evaluation:
+def _evaluate(outputs: Path) -> Evaluation:
+    from textsplice.evaluate import evaluate
+
+    return evaluate(outputs, "bundled", "dev", metrics=["BLEU", "NIST"])
+
+
+def _scores_json(evaluation: Evaluation) -> str:
     import json
 
-    from textsplice.evaluate import evaluate
-    from textsplice.files import atomic_write_text
-
-    result = evaluate(outputs, "bundled", "dev", metrics=["BLEU", "NIST"])
-    if scores is not None:
-        data = {"systems": [result.to_dict()], "comparisons": []}
-        atomic_write_text(scores, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
-    return result
+    data = {"systems": [evaluation.to_dict()], "comparisons": []}
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 
 def _print_scores(evaluations: list[Evaluation]) -> None:

@@ -21,6 +21,7 @@ def named_paths(systems: Sequence[str], *, files: bool = False) -> dict[str, Pat
     All are runs or prepared folders or, with `files`, files of generations.
     """
     from textsplice.errors import ConfigError
+    from textsplice.runs import Prepared, Run
 
     named: dict[str, Path] = {}
     for system in systems:
@@ -36,7 +37,7 @@ def named_paths(systems: Sequence[str], *, files: bool = False) -> dict[str, Pat
                 where=str(path),
                 remedy="Give the folder of the run that made it.",
             )
-        if path.suffix != ".jsonl" and not (is_run(path) or is_prepared(path)):
+        if path.suffix != ".jsonl" and not (Run.is_run(path) or Prepared.is_prepared(path)):
             raise ConfigError(
                 "is neither a run nor a prepared folder." if path.exists() else "does not exist.",
                 where=str(path),
@@ -68,9 +69,10 @@ def unsummed(paths: Mapping[str, Path], *, no_marg: bool) -> list[str]:
 
 def open_splicer(folder: Path, *, swap: bool = False) -> Splicer:
     """The splicer of a run; the swap baseline for a prepared folder, or if asked for."""
+    from textsplice.runs import Prepared
     from textsplice.splicer import Splicer
 
-    return Splicer.untrained(folder) if swap or is_prepared(folder) else Splicer.load(folder)
+    return Splicer.untrained(folder) if swap or Prepared.is_prepared(folder) else Splicer.load(folder)
 
 
 def by_neighbors(paths: Mapping[str, Path]) -> dict[str, Callable[[int], Splicer]]:
@@ -125,18 +127,6 @@ def search_of(splicer: Splicer, values: Sequence[str]) -> SearchConfig:
     return splicer.config.with_values(values).search
 
 
-def is_run(path: Path) -> bool:
-    """Whether a folder is a run."""
-    return (path / "run.json").is_file()
-
-
-def is_prepared(path: Path) -> bool:
-    """Whether a folder was written by `prepare`."""
-    from textsplice.evaluate.outputs import is_prepared_folder
-
-    return is_prepared_folder(path)
-
-
 def is_lrt(path: Path) -> bool:
     """Whether a system is an LRT run, whose sum over a word's occurrences can be turned off."""
     return _policy_kind(path) == "lrt"
@@ -148,6 +138,6 @@ def uses_neighbors(path: Path) -> bool:
 
 
 def _policy_kind(path: Path) -> str | None:
-    from textsplice.config import load_config
+    from textsplice.runs import Run
 
-    return load_config(path / "config.toml").policy.kind if is_run(path) else None
+    return Run.open(path).config.policy.kind if Run.is_run(path) else None

@@ -28,12 +28,12 @@ def register(app: typer.Typer) -> None:
 def train_command(
     config: Annotated[Path, typer.Argument(help="The experiment's TOML file.")],
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from the last checkpoint, if there is one.")
+        bool, typer.Option("--resume", help="Continue from the last checkpoint, if there is one.")
     ] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Throw away the run that is in the folder.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Discard the run in the folder first.")] = False,
     max_minutes: Annotated[
         float | None,
-        typer.Option(help="End after this many minutes of training in all.", min=0.0),
+        typer.Option(help="Stop after this many minutes of training in total.", min=0.0),
     ] = None,
     values: Annotated[
         list[str] | None,
@@ -41,7 +41,7 @@ def train_command(
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No bar, no summary.")] = False,
 ) -> None:
-    """Train a policy; Ctrl-C finishes the step, saves, and can be taken up with --resume."""
+    """Train a policy. Ctrl-C finishes the step and saves; continue with --resume."""
     from textsplice.config import load_config
     from textsplice.training import train
     from textsplice.training.processes import is_first
@@ -62,7 +62,7 @@ def train_command(
         err=True,
     )
     if result.ending == "interrupted":
-        typer.echo(f"Go on with: {_resume_command(sys.argv)}", err=True)
+        typer.echo(f"Continue with: {_resume_command(sys.argv)}", err=True)
 
 
 def _resume_command(arguments: list[str]) -> str:

@@ -23,10 +23,10 @@ def register(app: typer.Typer) -> None:
 def tune_command(
     config: Annotated[Path, typer.Argument(help="The experiment's TOML file.")],
     trials: Annotated[
-        int, typer.Option(help="How many finished trials in all; those that diverged count.", min=1)
+        int, typer.Option(help="The number of finished trials in total; diverged ones count.", min=1)
     ] = 50,
     minutes: Annotated[
-        float, typer.Option(help="Length of a trial; 0 is one epoch, as in the paper.", min=0.0)
+        float, typer.Option(help="Length of a trial; 0 means one epoch, as in the paper.", min=0.0)
     ] = 0.0,
     values: Annotated[
         list[str] | None,
@@ -34,7 +34,7 @@ def tune_command(
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only the best values.")] = False,
 ) -> None:
-    """Search learning rate, betas, epsilon and weight decay; run it again to go on."""
+    """Search learning rate, betas, epsilon and weight decay. Run it again to continue."""
     from textsplice.config import load_config
     from textsplice.training import tune
 

@@ -32,7 +32,13 @@ def verify(
     tables: Annotated[
         str | None, typer.Option(help="Also check that each of these tables, and no other, has its row.")
     ] = None,
-    split: Annotated[str | None, typer.Option(help="Which split, where --tables has several.")] = None,
+    split: Annotated[
+        str | None, typer.Option(help="The split of --tables. One file: every row by default.")
+    ] = None,
+    text_column: Annotated[
+        str | None,
+        typer.Option(help="The column of --tables that holds the text. Default: that of --run, if present."),
+    ] = None,
     distinct: Annotated[bool, typer.Option("--distinct", help="As for `generate`.")] = False,
 ) -> None:
     """Replay every derivation and compare what it makes; exit with 2 at the first lie.
@@ -48,7 +54,8 @@ def verify(
     from textsplice.search.verify import verify as verify_one
     from textsplice.splicer import Splicer
 
-    proof = Splicer.untrained(run).proof if run is not None else None
+    own = Splicer.untrained(run) if run is not None else None
+    proof = own.proof if own is not None else None
     counts: Counter[str] = Counter()
     rows: list[tuple[str, Table]] = []
     for where, generation in read_generations(file):
@@ -57,9 +64,9 @@ def verify(
         rows.append((generation.id, generation.table))
     if tables is not None:
         from textsplice.cli.generate import distinct_tables
-        from textsplice.prepare.texts import read_split
+        from textsplice.corpus import read_corpus
 
-        corpus = read_split(tables, split)
+        corpus = read_corpus(tables, split, text_column=text_column, like=own.config.corpus if own else None)
         examples = distinct_tables(corpus) if distinct else iter(corpus)
         check_complete(rows, ((example.id, example.table) for example in examples), where=str(file))
     told = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))

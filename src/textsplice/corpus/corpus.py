@@ -1,30 +1,21 @@
-"""A corpus: examples that are read again from their files each time they are gone through."""
+"""A corpus: examples that are read from their files again on each pass."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
 
+from textsplice.corpus.reader import Reader
+from textsplice.corpus.splits import CUT_VERSION, Cut
 from textsplice.corpus.table import Example
 
 
-class Reader(Protocol):
-    """What every format offers: its files, its examples one by one, and how many they are."""
-
-    @property
-    def files(self) -> tuple[Path, ...]: ...
-
-    def examples(self) -> Iterator[Example]: ...
-
-    def count(self) -> int: ...
-
-
 class Corpus:
-    """Examples in the order of their file; none is kept in memory, so go through it once if you can.
+    """Examples in the order of their file; they are not kept in memory, so make one pass if you can.
 
-    `files` are the files it is read from. `len()` passes over them once, without making tables.
+    `files` are the files it is read from. `len()` makes one pass over them.
+    `split` is train, dev or test; None if this is every row of one file.
     """
 
     def __init__(self, reader: Reader, source: str, split: str | None = None) -> None:
@@ -35,6 +26,11 @@ class Corpus:
     @property
     def files(self) -> tuple[Path, ...]:
         return self._reader.files
+
+    @property
+    def cut_version(self) -> int | None:
+        """The version of the rule by which this split was cut from one file; None if it was not."""
+        return CUT_VERSION if isinstance(self._reader, Cut) else None
 
     def __iter__(self) -> Iterator[Example]:
         return self._reader.examples()

@@ -1,4 +1,4 @@
-"""One file from a web server: taken up again where it stopped, and put in place only when whole."""
+"""Downloads one file over https: resumed where it stopped, and put in place only when it is whole."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import os
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from email.message import Message
 from http import HTTPStatus
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from textsplice.errors import CorpusError
 from textsplice.files import file_hash, storage_error
@@ -19,51 +20,97 @@ TIMEOUT_SECONDS = 30.0
 
 
 class KnownFile(NamedTuple):
-    """A file whose content is known beforehand."""
+    """A file whose content is known in advance."""
 
     name: str
     size: int
     sha256: str
 
 
-def partial_path(path: Path) -> Path:
-    """Where a download is kept until it is whole."""
-    return path.with_name(f"{path.name}.partial")
+def partial_path(path: Path, known: KnownFile) -> Path:
+    """Where a download is kept until it is whole: a name that only this program gives, to this content."""
+    return path.with_name(f".{path.name}.{known.sha256[:16]}.textsplice-download")
 
 
 def download(
-    url: str, path: Path, known: KnownFile, *, advance: Callable[[int], None] = lambda _: None
+    url: str,
+    path: Path,
+    known: KnownFile,
+    *,
+    force: bool = False,
+    advance: Callable[[int], None] = lambda _: None,
 ) -> bool:
-    """Fetches `url` into `path`; true if an earlier attempt was taken up again.
+    """Downloads `url` to `path`; true if an earlier attempt was resumed.
 
-    What has arrived stays in a `.partial` file beside `path` if the connection breaks. A file with
-    another checksum than the known one is an error, and nothing of it is kept.
+    If the connection breaks, what has arrived is kept beside `path` for the next attempt. A file with an
+    unexpected checksum raises an error and is not kept. A file at `path` is replaced only with `force`.
     """
-    if not url.startswith(("http://", "https://")):
-        raise CorpusError(
-            "only http and https addresses can be fetched.",
-            where=url,
-            remedy="Take files from a folder with --from.",
-        )
-    partial = partial_path(path)
+    _check_https(url)
+    refuse_to_replace(path, known.sha256, force=force)
+    partial = partial_path(path, known)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if partial.exists() and partial.stat().st_size > known.size:
             partial.unlink()
         begun = partial.stat().st_size if partial.exists() else 0
         resumed = begun == known.size or _fetch(url, partial, begun, advance)
-        _place(url, partial, path, known)
+        _check_whole(url, partial, known)
+        # Again: someone may have put a file here in the meantime.
+        refuse_to_replace(path, known.sha256, force=force)
+        partial.replace(path)
     except OSError as error:
         raise storage_error(error, path) from error
     return resumed and begun > 0
 
 
+def refuse_to_replace(path: Path, sha256: str, *, force: bool) -> None:
+    """`CorpusError` if there is a file at `path` with other content than the one that belongs there."""
+    if not os.path.lexists(path):
+        return
+    if path.is_dir():
+        raise CorpusError(
+            "there is a folder of this name.", where=str(path), remedy="Name another folder with --to."
+        )
+    if not force and not (path.is_file() and file_hash(path) == sha256):
+        raise CorpusError(
+            "there is a file of this name with other content, which was not changed.",
+            where=str(path),
+            remedy="Name another folder with --to, or replace the file with --force.",
+        )
+
+
+def _check_https(url: str) -> None:
+    if not url.lower().startswith("https://"):
+        raise CorpusError(
+            "only https addresses can be fetched.",
+            where=url,
+            remedy="Take the files from a folder with --from.",
+        )
+
+
+class _HttpsRedirects(urllib.request.HTTPRedirectHandler):
+    """Follows a server to other https addresses only."""
+
+    def redirect_request(
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: Message,  # pyright: ignore[reportIncompatibleMethodOverride]
+        newurl: str,
+    ) -> urllib.request.Request | None:
+        _check_https(newurl)
+        return super().redirect_request(req, fp, code, msg, headers, newurl)  # pyright: ignore[reportArgumentType]
+
+
 def _fetch(url: str, partial: Path, begun: int, advance: Callable[[int], None]) -> bool:
-    """Appends what is still missing to `partial`; false if the server sent all of it anew."""
+    """Appends what is still missing to `partial`; false if the server sent the whole file again."""
     request = urllib.request.Request(url, headers={"Range": f"bytes={begun}-"} if begun else {})
     try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response:
-            # A server that knows no ranges answers 200 with the whole file.
+        opener = urllib.request.build_opener(_HttpsRedirects)
+        with opener.open(request, timeout=TIMEOUT_SECONDS) as response:
+            # A server that does not support ranges answers 200 with the whole file.
             resumed = response.status == HTTPStatus.PARTIAL_CONTENT
             with partial.open("ab" if resumed else "wb") as file:
                 advance(begun if resumed else 0)
@@ -79,36 +126,33 @@ def _fetch(url: str, partial: Path, begun: int, advance: Callable[[int], None]) 
             isinstance(error, urllib.error.HTTPError)
             and error.code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE
         ):
-            # This server's file ends before what we have: it can only be begun anew.
+            # The server's file is shorter than what we have: start over.
             partial.unlink(missing_ok=True)
         raise CorpusError(
             f"can't be fetched: {reason}.",
             where=url,
-            remedy="Run the same command again to go on from there,"
-            " or take the files from a folder with --from.",
+            remedy="Run the same command again to resume, or take the files from a folder with --from.",
         ) from error
 
 
-def _place(url: str, partial: Path, path: Path, known: KnownFile) -> None:
-    """Renames a whole and right `partial` to `path`."""
+def _check_whole(url: str, partial: Path, known: KnownFile) -> None:
     size = partial.stat().st_size
     if size < known.size:
         raise CorpusError(
             f"the connection ended after {size:,} of {known.size:,} bytes.",
             where=url,
-            remedy="Run the same command again to go on from there.",
+            remedy="Run the same command again to resume.",
         )
     checksum = file_hash(partial)
     if checksum != known.sha256:
         partial.unlink()
         raise wrong_checksum(url, checksum, known.sha256)
-    partial.replace(path)
 
 
 def wrong_checksum(where: str, found: str, expected: str) -> CorpusError:
-    """The sentence for a file that is not the one it is called."""
+    """The error for a file that does not have the content its name promises."""
     return CorpusError(
-        f"the SHA-256 is {found[:12]}… where {expected[:12]}… was expected; the file was not kept.",
+        f"the SHA-256 is {found[:12]}…, but {expected[:12]}… was expected; the file was not kept.",
         where=where,
-        remedy="It is damaged or another version; fetch it again or from elsewhere.",
+        remedy="It is damaged or another version: fetch it again, or from another place.",
     )

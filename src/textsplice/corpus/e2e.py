@@ -1,4 +1,4 @@
-"""The E2E challenge's files: a meaning representation and a text a row.
+"""The E2E challenge's files: a meaning representation and a text per row.
 
 mr,ref
 "name[The Vaults], eatType[pub]","The Vaults is a pub."
@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
-from textsplice.corpus.rows import count_records, read_header, read_records, text_column_of
+from textsplice.corpus.missing import missing_file
+from textsplice.corpus.reader import Reader, ReadOptions
+from textsplice.corpus.rows import count_records, read_header, read_records
 from textsplice.corpus.table import Example, Table
 from textsplice.errors import CorpusError
 
@@ -21,17 +22,22 @@ _NAME = re.compile(r"\s*([^\[\],]+?)\s*\[")
 _NEXT = re.compile(r"\]\s*(?:,|$)")
 
 
-@dataclass(frozen=True, slots=True)
-class E2EReader:
-    """Reads `mr,ref`; without a text column the examples are for generation only."""
+class E2EReader(Reader):
+    """Reads `mr,ref` from one file, or from the release's folder; without `ref` there are only tables."""
 
-    path: Path
-    prefix: str
-    text_column: str | None = None
+    takes = ("file", "folder")
+    if_missing = "`textsplice data get e2e` fetches the corpus."
 
-    @property
-    def files(self) -> tuple[Path, ...]:
-        return (self.path,)
+    def __init__(self, path: Path, split: str | None, options: ReadOptions) -> None:
+        if split is not None and path.is_dir():
+            path = path / SPLIT_FILES[split]
+            if not path.is_file():
+                raise missing_file(path, remedy=self.if_missing)
+        super().__init__(path, split, options)
+
+    @classmethod
+    def recognizes(cls, folder: Path) -> bool:
+        return (folder / SPLIT_FILES["train"]).exists()
 
     def count(self) -> int:
         return count_records(self.path)
@@ -39,36 +45,36 @@ class E2EReader:
     def examples(self) -> Iterator[Example]:
         header = e2e_header(self.path)
         where = f"{self.path}:1"
-        text_column = text_column_of(header, self.text_column, default="ref", where=where)
+        text_column = self.options.text_column_among(header, usual="ref", where=where)
         mr_at = header.index("mr")
         text_at = None if text_column is None else header.index(text_column)
         id_at = header.index("id") if "id" in header else None
         last_mr, table = "", None
         for number, (line, cells) in enumerate(read_records(self.path, header), start=1):
-            # References of one table stand together: they share one object, parsed once.
+            # The references of a table are adjacent rows: they share one object, parsed once.
             if table is None or cells[mr_at] != last_mr:
                 last_mr = cells[mr_at]
                 table = parse_mr(last_mr, where=f"{self.path}:{line}")
             given_id = "" if id_at is None else cells[id_at].strip()
             text = "" if text_at is None else cells[text_at]
-            yield Example(given_id or f"{self.prefix}:{number}", table, text if text.strip() else None)
+            yield Example(given_id or self.id_of(number), table, text if text.strip() else None)
 
 
 def is_e2e(header: list[str], text_column: str | None) -> bool:
-    """Whether a CSV file is one of mr's, although nobody said so."""
+    """Whether a CSV file is E2E's although it was named without `e2e:`."""
     return header == ["MR"] or ("mr" in header and {*header} <= {"mr", "ref", "id", text_column})
 
 
 def e2e_header(path: Path) -> list[str]:
-    """The header, in which there must be `mr`; the release writes its test set's as `MR`."""
+    """The header, which must have `mr`; that of the release's test set is `MR`."""
     header = read_header(path)
     if header == ["MR"]:
         return ["mr"]
     if "mr" not in header:
         raise CorpusError(
-            f"the header is {','.join(header)!r}, where an E2E file has 'mr,ref'.",
+            f"the header is {','.join(header)!r}, but that of an E2E file is 'mr,ref'.",
             where=f"{path}:1",
-            remedy="Leave out 'e2e:' to read a CSV with one column a field.",
+            remedy="Leave out 'e2e:' to read a CSV with one column per field.",
         )
     return header
 
@@ -76,7 +82,7 @@ def e2e_header(path: Path) -> list[str]:
 def parse_mr(mr: str, *, where: str | None = None) -> Table:
     """`name[The Vaults], eatType[pub]` as a table.
 
-    A value may hold commas and pairs of brackets, and a `]` that no comma and no end follows.
+    A value may contain commas, pairs of brackets, and a `]` that is not followed by a comma or the end.
     """
     fields: list[tuple[str, tuple[str, ...]]] = []
     position = 0
@@ -93,9 +99,9 @@ def parse_mr(mr: str, *, where: str | None = None) -> Table:
         name = opening.group(1)
         if any(name == field for field, _ in fields):
             raise CorpusError(
-                f"the field {name!r} stands twice in the mr.",
+                f"the field {name!r} appears twice in the mr.",
                 where=where,
-                remedy="An mr can't hold two values of a field; JSONL can.",
+                remedy="An mr can't have two values for a field; JSONL can.",
             )
         end, position = _closing(mr, opening.end(), name, where)
         value = mr[opening.end() : end].strip()

@@ -1,17 +1,16 @@
 """JSON lines: `{"table": {"field": "value" | ["v1", "v2"]}, "text": "…", "id": "…"}`.
 
-`text` and `id` may be missing; other keys beside them are not read.
+`text` and `id` may be missing; other keys are ignored.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 from typing import cast
 
 from textsplice.corpus.lines import read_lines
+from textsplice.corpus.reader import Reader
 from textsplice.corpus.record import as_text, table_of
 from textsplice.corpus.table import Example
 from textsplice.errors import CorpusError
@@ -20,20 +19,11 @@ _FORM = 'A line looks like {"table": {"field": "value"}, "text": "…"}.'
 
 
 class _RepeatedKeyError(ValueError):
-    """A key stands twice in an object, where the json module would keep the last in silence."""
+    """A key appears twice in an object; the json module would silently keep the last."""
 
 
-@dataclass(frozen=True, slots=True)
-class JsonlReader:
-    """Reads one object a line; blank lines are passed over."""
-
-    path: Path
-    prefix: str
-    text_key: str | None = None
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        return (self.path,)
+class JsonlReader(Reader):
+    """Reads one object per line, plain or gzipped; blank lines are skipped."""
 
     def count(self) -> int:
         return sum(1 for _, line in read_lines(self.path) if line.strip())
@@ -42,13 +32,16 @@ class JsonlReader:
         lines = ((number, line) for number, line in read_lines(self.path) if line.strip())
         for row, (number, line) in enumerate(lines, start=1):
             where = f"{self.path}:{number}"
-            yield example_of(
-                parse_line(line, where=where), f"{self.prefix}:{row}", self.text_key, where=where
-            )
+            record = parse_line(line, where=where)
+            yield example_of(record, self.id_of(row), self._text_key(record), where=where)
+
+    def _text_key(self, record: dict[str, object]) -> str | None:
+        named = self.options.text_column
+        return None if self.options.text_column_optional and named not in record else named
 
 
 def example_of(record: dict[str, object], default_id: str, text_key: str | None, *, where: str) -> Example:
-    """The example in a record with the keys `table`, `text` and `id`."""
+    """The example in a record with the keys `table`, `id` and `text_key`, which is `text` by default."""
     if "table" not in record:
         raise CorpusError(
             f"there is no 'table' among the keys {', '.join(map(repr, record)) or '(none)'}.",
@@ -72,7 +65,7 @@ def example_of(record: dict[str, object], default_id: str, text_key: str | None,
 
 
 def parse_line(line: str, *, where: str) -> dict[str, object]:
-    """One line as an object; numbers stay as they are written, a repeated key is an error."""
+    """One line as an object; numbers are kept as written, a repeated key is an error."""
     try:
         value: object = json.loads(
             line.rstrip(),
@@ -82,10 +75,10 @@ def parse_line(line: str, *, where: str) -> dict[str, object]:
             parse_constant=_not_a_number,
         )
         if "\\u" in line:
-            # Half of a surrogate pair can be written in JSON, but never into a file again.
+            # JSON can escape half of a surrogate pair, which UTF-8 can't encode.
             json.dumps(value, ensure_ascii=False).encode("utf-8")
     except _RepeatedKeyError as error:
-        raise CorpusError(f"the field {str(error)!r} stands twice.", where=where) from error
+        raise CorpusError(f"the field {str(error)!r} appears twice.", where=where) from error
     except json.JSONDecodeError as error:
         raise CorpusError(f"not valid JSON at column {error.colno}: {error.msg}.", where=where) from error
     except UnicodeEncodeError as error:
@@ -108,4 +101,4 @@ def _object_without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object
 
 
 def _not_a_number(constant: str) -> object:
-    raise ValueError(f"{constant} is not a number of JSON; write null for a missing value")
+    raise ValueError(f"{constant} is not a number in JSON; write null for a missing value")

@@ -1,4 +1,4 @@
-"""Lines of a text file, plain or gzipped, with the place of whatever is wrong with them."""
+"""Lines of a text file, plain or gzipped; errors say where in the file they are."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pathlib import Path
 from textsplice.errors import CorpusError
 
 MAX_LINE_BYTES = 64 << 20
-"""A longer line is a file of another kind; without a limit it would be read into memory whole."""
+"""A file with a longer line is not text; without a limit the line would be read into memory whole."""
 
 BOM = "\ufeff"
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Each line of a UTF-8 file with its number, from 1; line ends are kept, a BOM is not."""
+    """Each line of a UTF-8 file with its number, from 1; line ends are kept, a byte order mark is not."""
     offset = 0
     with open_bytes(path) as file:
         for number, raw in enumerate(_raw_lines(file, path), start=1):

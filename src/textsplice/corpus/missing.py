@@ -1,4 +1,4 @@
-"""The sentence for a file that is not there: what stands nearby, and what to do."""
+"""The error for a missing file: what is nearby, and what to do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from textsplice.errors import CorpusError
 
 
 def missing_file(path: Path, *, remedy: str | None = None) -> CorpusError:
-    """An error that names the nearest file beside `path`, or the nearest folder above it."""
+    """An error that names the most similar file in the folder, or the nearest folder above that exists."""
     return CorpusError(f"there is no such file or folder; {_nearby(path)}", where=str(path), remedy=remedy)
 
 

@@ -1,15 +1,14 @@
-"""Parquet: a `table` column of structs with `text` and `id`, or one column a field like a CSV."""
+"""Parquet: a `table` column of structs with `text` and `id`, or one column per field as in a CSV."""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from textsplice.corpus.jsonl import example_of
-from textsplice.corpus.rows import text_column_of
+from textsplice.corpus.reader import Reader
 from textsplice.corpus.table import Example
 from textsplice.errors import CorpusError
 
@@ -19,17 +18,8 @@ if TYPE_CHECKING:
 BATCH_ROWS = 1024
 
 
-@dataclass(frozen=True, slots=True)
-class ParquetReader:
-    """Reads a batch of rows at a time; places are row numbers, from 1."""
-
-    path: Path
-    prefix: str
-    text_column: str | None = None
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        return (self.path,)
+class ParquetReader(Reader):
+    """Reads a batch of rows at a time; errors name the row, counted from 1."""
 
     def count(self) -> int:
         with _opened(self.path) as file:
@@ -39,7 +29,7 @@ class ParquetReader:
         with _opened(self.path) as file:
             columns = [str(name) for name in file.schema_arrow.names]
             self._check(columns)
-            text_column = text_column_of(columns, self.text_column, default="text", where=str(self.path))
+            text_column = self.options.text_column_among(columns, usual="text", where=str(self.path))
             maps = _holds_maps(file)
             row = 0
             for batch in file.iter_batches(batch_size=BATCH_ROWS):
@@ -50,18 +40,18 @@ class ParquetReader:
                         record["table"] = _object(record["table"], where=where)
                     elif "table" not in columns:
                         record = _nested(record, text_column)
-                    yield example_of(record, f"{self.prefix}:{row}", text_column, where=where)
+                    yield example_of(record, self.id_of(row), text_column, where=where)
 
     def _check(self, columns: list[str]) -> None:
         for name in columns:
             if columns.count(name) > 1:
-                raise CorpusError(f"the column {name!r} stands twice.", where=str(self.path))
+                raise CorpusError(f"the column {name!r} appears twice.", where=str(self.path))
 
 
 def _nested(record: dict[str, object], text_column: str | None) -> dict[str, object]:
-    """One column a field, as the record that a line of JSONL would hold."""
-    beside = {key: record.pop(key) for key in ("id", text_column) if key in record}
-    return {"table": record} | {str(key): value for key, value in beside.items()}
+    """A row with one column per field, as the record that a line of JSONL would hold."""
+    others = {key: record.pop(key) for key in ("id", text_column) if key in record}
+    return {"table": record} | {str(key): value for key, value in others.items()}
 
 
 def _holds_maps(file: pq.ParquetFile) -> bool:
@@ -72,13 +62,13 @@ def _holds_maps(file: pq.ParquetFile) -> bool:
 
 
 def _object(pairs: object, *, where: str) -> dict[str, object]:
-    """A map comes as a list of pairs, in which a key can stand twice."""
+    """A map arrives as a list of pairs, in which a key can appear twice."""
     items = cast("list[tuple[str, object]]", pairs or [])
     record = dict(items)
     if len(record) < len(items):
         names = [name for name, _ in items]
         repeated = next(name for name in names if names.count(name) > 1)
-        raise CorpusError(f"the field {repeated!r} stands twice.", where=where)
+        raise CorpusError(f"the field {repeated!r} appears twice.", where=where)
     return record
 
 

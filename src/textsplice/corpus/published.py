@@ -1,4 +1,7 @@
-"""The published corpora, brought into a folder file by file, each with its checksum."""
+"""Puts the published corpora into a folder and checks their checksums.
+
+A file that is not the release's own is never replaced, unless the user says so.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,14 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from textsplice.corpus import e2e, wikibio
-from textsplice.corpus.download import KnownFile, download, partial_path, wrong_checksum
+from textsplice.corpus.download import (
+    KnownFile,
+    download,
+    partial_path,
+    refuse_to_replace,
+    wrong_checksum,
+)
+from textsplice.corpus.lines import read_lines
 from textsplice.corpus.missing import missing_file
 from textsplice.errors import CorpusError
 from textsplice.files import atomic_path, atomic_write_text, file_hash
@@ -41,7 +51,7 @@ CHECKSUMS = "SHA256SUMS"
 
 
 class Got(NamedTuple):
-    """A file that is now in place, and how it came there."""
+    """A file that is in place, and how it got there."""
 
     path: Path
     how: Literal["already there", "copied", "downloaded", "download resumed"]
@@ -52,29 +62,33 @@ def get_e2e(
     *,
     source: Path | None = None,
     url: str = E2E_URL,
+    force: bool = False,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Iterator[Got]:
-    """The three files of E2E into `to`, from the folder `source` or else from `url`."""
+    """Puts the three files of E2E into `to`, from the folder `source` or else from `url`."""
+    for known in E2E_FILES:
+        refuse_to_replace(to / known.name, known.sha256, force=force)
     for known in E2E_FILES:
         path = to / known.name
         if path.is_file() and file_hash(path) == known.sha256:
             advance(known.size)
             yield Got(path, "already there")
         elif source is not None:
-            _copy(source / known.name, path, known.sha256)
-            partial_path(path).unlink(missing_ok=True)
+            _copy(source / known.name, path, known.sha256, force=force)
+            partial_path(path, known).unlink(missing_ok=True)
             advance(known.size)
             yield Got(path, "copied")
         else:
-            resumed = download(f"{url.rstrip('/')}/{known.name}", path, known, advance=advance)
+            address = f"{url.rstrip('/')}/{known.name}"
+            resumed = download(address, path, known, force=force, advance=advance)
             yield Got(path, "download resumed" if resumed else "downloaded")
 
 
-def get_wikibio(to: Path, *, source: Path | None = None) -> Iterator[Got]:
-    """WikiBio's nine files into `to`, from a folder in the official layout, flat or unpacked.
+def get_wikibio(to: Path, *, source: Path | None = None, force: bool = False) -> Iterator[Got]:
+    """Puts WikiBio's nine files into `to`, from a folder in the official layout, flat or unpacked.
 
-    Nobody published checksums. Those of a `SHA256SUMS` in `source` are checked; in any case
-    the sums of what was copied are written to one in `to`, which the next run is checked against.
+    No checksums were published. If `source` has a `SHA256SUMS`, the files are checked against it. The sums
+    of what was copied are written to one in `to`.
     """
     if source is None:
         raise CorpusError(
@@ -84,29 +98,50 @@ def get_wikibio(to: Path, *, source: Path | None = None) -> Iterator[Got]:
         )
     files = _wikibio_files(source)
     expected = read_checksums(source / CHECKSUMS)
-    recorded = read_checksums(to / CHECKSUMS)
-    for original in files:
+    recorded = _own_checksums(to / CHECKSUMS)
+    checksums = {path: expected.get(path.name) or file_hash(path) for path in files}
+    for original, checksum in checksums.items():
+        refuse_to_replace(to / original.name, checksum, force=force)
+    for original, checksum in checksums.items():
         path = to / original.name
-        checksum = expected.get(path.name) or file_hash(original)
-        if path.is_file() and recorded.get(path.name) == checksum == file_hash(path):
-            yield Got(path, "already there")
-            continue
-        _copy(original, path, checksum)
-        recorded[path.name] = checksum
-        _write_checksums(to / CHECKSUMS, recorded)
-        yield Got(path, "copied")
+        there = path.is_file() and file_hash(path) == checksum
+        if not there:
+            _copy(original, path, checksum, force=force)
+        if recorded.get(path.name) != checksum:
+            recorded[path.name] = checksum
+            _write_checksums(to / CHECKSUMS, recorded)
+        yield Got(path, "already there" if there else "copied")
 
 
 def read_checksums(path: Path) -> dict[str, str]:
-    """File names and their sums as `sha256sum` writes them; nothing if there is no such file."""
+    """File names and their sums as `sha256sum` writes them; empty if there is no such file."""
     if not path.is_file():
         return {}
     sums: dict[str, str] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        checksum, _, name = line.partition("  ")
+    for number, line in read_lines(path):
+        checksum, _, name = line.rstrip("\r\n").partition("  ")
         if len(checksum) != 64 or not name:
             raise CorpusError("expected a SHA-256, two spaces and a name.", where=f"{path}:{number}")
         sums[name] = checksum
+    return sums
+
+
+def _own_checksums(path: Path) -> dict[str, str]:
+    """The sums that an earlier run wrote; an error if the file is about anything but WikiBio."""
+    sums = read_checksums(path)
+    names = {
+        f"{split}.{kind}{ending}"
+        for split in wikibio.SPLIT_NAMES.values()
+        for kind in wikibio.KINDS
+        for ending in ("", ".gz")
+    }
+    for name in sums:
+        if name not in names:
+            raise CorpusError(
+                f"lists {name!r}, which is not a file of WikiBio; nothing was changed.",
+                where=str(path),
+                remedy="Name another folder with --to.",
+            )
     return sums
 
 
@@ -116,7 +151,7 @@ def _write_checksums(path: Path, sums: dict[str, str]) -> None:
 
 
 def _wikibio_files(source: Path) -> list[Path]:
-    """All nine files, before the first is copied."""
+    """All nine files; an error if one is missing, before the first is copied."""
     found: list[Path] = []
     for name in wikibio.SPLIT_NAMES.values():
         for kind in wikibio.KINDS:
@@ -127,8 +162,8 @@ def _wikibio_files(source: Path) -> list[Path]:
     return found
 
 
-def _copy(original: Path, path: Path, sha256: str) -> None:
-    """Copies a file and puts the copy in place only if it has the checksum."""
+def _copy(original: Path, path: Path, sha256: str, *, force: bool) -> None:
+    """Copies a file, and puts the copy in place only if it has the checksum."""
     if not original.is_file():
         raise missing_file(original)
     with atomic_path(path) as temporary:
@@ -136,3 +171,4 @@ def _copy(original: Path, path: Path, sha256: str) -> None:
         checksum = file_hash(temporary)
         if checksum != sha256:
             raise wrong_checksum(str(original), checksum, sha256)
+        refuse_to_replace(path, sha256, force=force)

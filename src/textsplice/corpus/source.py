@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from typing import cast
 
-from textsplice.corpus import e2e, wikibio
-from textsplice.corpus.corpus import Corpus, Reader
-from textsplice.corpus.e2e import E2EReader
-from textsplice.corpus.jsonl import JsonlReader
+from textsplice.config import CorpusConfig
+from textsplice.corpus.corpus import Corpus
 from textsplice.corpus.missing import missing_file
-from textsplice.corpus.parquet import ParquetReader
-from textsplice.corpus.rows import read_header
-from textsplice.corpus.tabular import CsvReader
-from textsplice.corpus.wikibio import Sentences, WikiBioReader
+from textsplice.corpus.reader import Reader, ReadOptions, Sentences
+from textsplice.corpus.splits import Cut, file_of_split, split_of_file, split_of_folder
 from textsplice.errors import CorpusError
+from textsplice.extensions import FORMATS
 
-FORMATS = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz", ".parquet")
-
-_SPLITS = {
-    "train": ("train",),
-    "dev": ("dev", "valid", "validation"),
-    "test": ("test",),
-}
 _PREFIXED = re.compile(r"([A-Za-z][A-Za-z0-9_+-]+):(.*)", re.DOTALL)
 
 
@@ -32,116 +24,129 @@ def read_corpus(
     split: str | None = None,
     *,
     text_column: str | None = None,
-    sentences: Sentences = "first",
+    sentences: Sentences | None = None,
+    like: CorpusConfig | None = None,
 ) -> Corpus:
-    """The examples of a source, read as they are asked for.
+    """The examples of a split, read as they are asked for.
 
-    `source` is `e2e:PATH`, `wikibio:PATH`, a `.jsonl`, `.csv` or `.parquet` file, a folder with
-    files such as `train.jsonl`, or `bundled`; all but a single file need `split`: train, dev or test.
-    `text_column` names the column or key of the text where it is not `text` (in E2E: `ref`).
-    `sentences`: of WikiBio, whether the text is the first sentence (as in the paper) or all of them.
+    `source` is `e2e:PATH`, `wikibio:PATH`, a `.jsonl`, `.csv` or `.parquet` file, a folder with files such as
+    `train.jsonl`, or `bundled`.
+    `split` is train, dev or test. One file is cut into these as `prepare` cuts it; without `split`, or with
+    "all", every row of it is read.
+    `text_column` names the column or key of the text; the default is `text` (in E2E: `ref`).
+    `sentences`: whether the text of a WikiBio example is its "first" sentence, as in the paper, or "all".
+    `like` has the defaults of both: the text column of a run's own corpus, where the source has such a
+    column, and its sentences.
     """
-    reader = _reader(str(source), split, text_column, sentences)
+    options = ReadOptions(
+        text_column or (like.text_column or None if like else None),
+        text_column_optional=text_column is None,
+        sentences=sentences or (like.sentences if like else "first"),
+    )
+    found = _located(str(source))
+    if found.one_file:
+        part = split_of_file(split, str(source))
+        reader = found.open(None, options)
+    else:
+        part = split_of_folder(split, str(source))
+        reader = found.open(part, options)
     for path in reader.files:
         if path.stat().st_size == 0:
             raise CorpusError("the file is empty.", where=str(path))
     # The first example is read now, so that a file of another kind is reported here.
     if next(reader.examples(), None) is None:
         raise CorpusError("there is no example in this file.", where=str(reader.files[0]))
-    return Corpus(reader, str(source), split)
+    return Corpus(Cut(reader, part) if found.one_file and part else reader, str(source), part)
 
 
-def _reader(source: str, split: str | None, text_column: str | None, sentences: Sentences) -> Reader:
-    if source == "bundled":
-        from textsplice.corpus.bundled import bundled_path
+def is_one_file(source: str | Path) -> bool:
+    """Whether train, dev and test are cut from one file."""
+    return _located(str(source)).one_file
 
-        return JsonlReader(bundled_path(_known(split, source)), _known(split, source))
+
+@dataclass(frozen=True, slots=True)
+class _Located:
+    """A format and where its data is; a plain folder has files of several formats."""
+
+    format: type[Reader] | None
+    path: Path
+
+    @property
+    def one_file(self) -> bool:
+        return self.path.is_file()
+
+    def open(self, split: str | None, options: ReadOptions) -> Reader:
+        if self.format is not None:
+            return self.format(self.path, split, options)
+        if split is None:
+            return _format_of_file(self.path)(self.path, None, options)
+        path = _file_in_folder(self.path, split)
+        return _format_of_file(path)(path, split, options)
+
+
+def _located(source: str) -> _Located:
+    if source in FORMATS and not (bare := _format(source)).takes:
+        return _Located(bare, Path())
     path = Path(source).expanduser()
     prefixed = _PREFIXED.fullmatch(source)
-    if prefixed is not None and not path.exists():
-        prefix, path = prefixed[1], Path(prefixed[2]).expanduser()
-        if prefix == "e2e":
-            return _e2e(path, split, text_column)
-        if prefix == "wikibio":
-            return _wikibio(path, _known(split, source), sentences)
-        nearest = get_close_matches(prefix, ("e2e", "wikibio"), n=1)
+    if prefixed is None or path.exists():
+        if not path.exists():
+            raise missing_file(path)
+        return _Located(None, path)
+    prefix, path = prefixed[1], Path(prefixed[2]).expanduser()
+    if prefix not in FORMATS:
+        nearest = get_close_matches(prefix, _prefixes(), n=1)
+        written = (f"{name}:PATH" if _format(name).takes else repr(name) for name in _prefixes())
         raise CorpusError(
             f"unknown kind of corpus {prefix!r}" + (f"; did you mean {nearest[0]!r}?" if nearest else "."),
             where=source,
-            remedy="Write e2e:PATH, wikibio:PATH, a path or 'bundled'.",
+            remedy=f"Write {', '.join(written)} or a path.",
         )
-    if path.is_dir():
-        path = _file_of_split(path, _known(split, source))
+    reader = _format(prefix)
     if not path.exists():
-        raise missing_file(path)
-    return _file(path, split or path.name.split(".")[0], text_column)
+        raise missing_file(path, remedy=reader.if_missing)
+    kind = "folder" if path.is_dir() else "file"
+    if kind not in reader.takes:
+        wanted = " or ".join(reader.takes) or "path"
+        raise CorpusError(
+            f"{path} is a {kind}." if reader.takes else f"{prefix!r} takes no path.",
+            where=source,
+            remedy=f"Name a {wanted} after '{prefix}:'." if reader.takes else f"Write {prefix!r}.",
+        )
+    return _Located(reader, path)
 
 
-def _file(path: Path, prefix: str, text_column: str | None) -> Reader:
-    name = path.name.lower().removesuffix(".gz")
-    if name.endswith(".jsonl"):
-        return JsonlReader(path, prefix, text_column)
-    if name.endswith(".csv"):
-        if e2e.is_e2e(read_header(path), text_column):
-            return E2EReader(path, prefix, text_column)
-        return CsvReader(path, prefix, text_column)
-    if path.suffix.lower() == ".parquet":
-        return ParquetReader(path, prefix, text_column)
+def _format(name: str) -> type[Reader]:
+    return cast("type[Reader]", FORMATS[name])
+
+
+def _prefixes() -> list[str]:
+    return [name for name in FORMATS if not name.startswith(".")]
+
+
+def _endings() -> list[str]:
+    return [name for name in FORMATS if name.startswith(".")]
+
+
+def _format_of_file(path: Path) -> type[Reader]:
+    fitting = [ending for ending in _endings() if path.name.lower().endswith(ending)]
+    if fitting:
+        return _format(max(fitting, key=len))
     raise CorpusError(
         f"can't tell the format of a file called {path.name!r}.",
         where=str(path),
-        remedy=f"Its name must end in one of {', '.join(FORMATS)}.",
+        remedy=f"Its name must end in one of {', '.join(_endings())}.",
     )
 
 
-def _e2e(path: Path, split: str | None, text_column: str | None) -> Reader:
-    remedy = "`textsplice data get e2e` fetches the corpus."
-    if path.is_dir():
-        path = path / e2e.SPLIT_FILES[_known(split, f"e2e:{path}")]
-    if not path.is_file():
-        raise missing_file(path, remedy=remedy)
-    return E2EReader(path, split or path.name.split(".")[0], text_column)
-
-
-def _wikibio(folder: Path, split: str, sentences: Sentences) -> Reader:
-    if not folder.is_dir():
-        raise missing_file(folder, remedy="`textsplice data get wikibio` says where to get it.")
-    name = wikibio.SPLIT_NAMES[split]
-    box, nb, sent = (wikibio.find_file(folder, name, kind) for kind in wikibio.KINDS)
-    if box is None or (nb is None) != (sent is None):
-        absent = next(kind for kind, path in (("box", box), ("nb", nb), ("sent", sent)) if path is None)
-        raise missing_file(
-            folder / f"{name}.{absent}", remedy="`textsplice data get wikibio` says where to get it."
-        )
-    return WikiBioReader(box, nb, sent, split, sentences)
-
-
-def _known(split: str | None, source: str) -> str:
-    """The split's usual name; `valid` and `validation` are `dev`."""
-    for known, names in _SPLITS.items():
-        if split in names:
-            return known
-    if split is None:
-        raise CorpusError("which split? Say train, dev or test.", where=source)
-    raise CorpusError(f"unknown split {split!r}.", where=source, remedy="Say train, dev or test.")
-
-
-def _file_of_split(folder: Path, split: str) -> Path:
-    """The one file of a folder that holds a split: `train.jsonl`, `dev.csv`, `valid.parquet`."""
-    names = [f"{name}{ending}" for name in _SPLITS[split] for ending in FORMATS]
-    found = [folder / name for name in names if (folder / name).is_file()]
-    if len(found) > 1:
-        raise CorpusError(
-            f"{' and '.join(path.name for path in found)} could both be the {split} split.",
-            where=str(folder),
-            remedy="Name the file you mean.",
-        )
-    if found:
-        return found[0]
-    for kind, file in (("e2e", e2e.SPLIT_FILES["train"]), ("wikibio", "train.box")):
-        if (folder / file).exists():
+def _file_in_folder(folder: Path, split: str) -> Path:
+    found = file_of_split(folder, split, _endings())
+    if found is not None:
+        return found
+    for prefix in _prefixes():
+        if _format(prefix).recognizes(folder):
             raise CorpusError(
-                f"the folder looks like {kind}.", where=str(folder), remedy=f"Write {kind}:{folder}."
+                f"the folder looks like {prefix}.", where=str(folder), remedy=f"Write {prefix}:{folder}."
             )
     raise missing_file(
         folder / f"{split}.jsonl", remedy=f"A folder holds files like {split}.jsonl or {split}.csv."

@@ -1,34 +1,31 @@
-"""A stranger's CSV: one column a field, one for the text, and perhaps an `id`."""
+"""CSV: one column per field, one for the text, and perhaps an `id`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 
-from textsplice.corpus.rows import count_records, read_header, read_records, text_column_of
+from textsplice.corpus.e2e import E2EReader, is_e2e
+from textsplice.corpus.reader import Reader
+from textsplice.corpus.rows import count_records, read_header, read_records
 from textsplice.corpus.table import Example, Table
 from textsplice.errors import CorpusError
 
 
-@dataclass(frozen=True, slots=True)
-class CsvReader:
-    """Reads a table a row; an empty cell is an empty field."""
+class CsvReader(Reader):
+    """Reads one table per row, plain or gzipped; an empty cell is an empty field.
 
-    path: Path
-    prefix: str
-    text_column: str | None = None
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        return (self.path,)
+    A file of E2E's columns is recognized and read as such.
+    """
 
     def count(self) -> int:
         return count_records(self.path)
 
     def examples(self) -> Iterator[Example]:
         header = read_header(self.path)
-        text_column = text_column_of(header, self.text_column, default="text", where=f"{self.path}:1")
+        if is_e2e(header, self.options.text_column):
+            yield from E2EReader(self.path, self.split, self.options).examples()
+            return
+        text_column = self.options.text_column_among(header, usual="text", where=f"{self.path}:1")
         text_at = None if text_column is None else header.index(text_column)
         id_at = header.index("id") if "id" in header else None
         fields_at = [at for at in range(len(header)) if at not in (text_at, id_at)]
@@ -43,7 +40,7 @@ class CsvReader:
             given_id = "" if id_at is None else cells[id_at].strip()
             text = "" if text_at is None else cells[text_at]
             yield Example(
-                given_id or f"{self.prefix}:{number}",
+                given_id or self.id_of(number),
                 Table(tuple((name, (value,) if value else ()) for name, value in values)),
                 text if text.strip() else None,
             )

@@ -1,25 +1,23 @@
-"""WikiBio's official layout: three files a split that go line by line beside each other.
+"""WikiBio's official layout: three parallel files per split.
 
-train.box    name_1:walter<TAB>name_2:extra<TAB>image:<none>      a table a line
-train.nb     2                                                    how many sentences it has
-train.sent   walter extra is a german pilot .                     the sentences, one a line
+train.box    name_1:walter<TAB>name_2:extra<TAB>image:<none>      one table per line
+train.nb     2                                                    how many sentences its text has
+train.sent   walter extra is a german pilot .                     the sentences, one per line
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from sys import intern
-from typing import Literal
 
 from textsplice.corpus.lines import count_lines, read_lines
+from textsplice.corpus.missing import missing_file
+from textsplice.corpus.reader import Reader, ReadOptions
 from textsplice.corpus.table import Example, Table
 from textsplice.errors import CorpusError
-
-Sentences = Literal["first", "all"]
 
 SPLIT_NAMES = {"train": "train", "dev": "valid", "test": "test"}
 KINDS = ("box", "nb", "sent")
@@ -27,15 +25,25 @@ KINDS = ("box", "nb", "sent")
 _NUMBERED = re.compile(r"(.+)_\d+")
 
 
-@dataclass(frozen=True, slots=True)
-class WikiBioReader:
-    """Reads a split; without `.nb` and `.sent` the examples are for generation only."""
+class WikiBioReader(Reader):
+    """Reads a split of a folder; without `.nb` and `.sent` there are only tables."""
 
-    box: Path
-    nb: Path | None
-    sent: Path | None
-    prefix: str
-    sentences: Sentences = "first"
+    takes = ("folder",)
+    if_missing = "`textsplice data get wikibio` says where to get it."
+
+    def __init__(self, path: Path, split: str | None, options: ReadOptions) -> None:
+        super().__init__(path, split, options)
+        name = SPLIT_NAMES[split or "train"]
+        box, self.nb, self.sent = (find_file(path, name, kind) for kind in KINDS)
+        if box is None or (self.nb is None) != (self.sent is None):
+            found = {"box": box, "nb": self.nb, "sent": self.sent}
+            absent = next(kind for kind, file in found.items() if file is None)
+            raise missing_file(path / f"{name}.{absent}", remedy=self.if_missing)
+        self.box = box
+
+    @classmethod
+    def recognizes(cls, folder: Path) -> bool:
+        return (folder / "train.box").exists()
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -57,7 +65,7 @@ class WikiBioReader:
                     where=f"{self.box}:{number}",
                     remedy="The three files of a split must belong together.",
                 ) from None
-            yield Example(f"{self.prefix}:{number}", table, text)
+            yield Example(self.id_of(number), table, text)
         if self.nb is not None and any(True for _ in texts):
             raise CorpusError(
                 f"there is a number of sentences, but {self.box} ends after {number} lines.",
@@ -81,7 +89,7 @@ class WikiBioReader:
                     where=f"{self.nb}:{number}",
                     remedy="The three files of a split must belong together.",
                 )
-            yield " ".join(text if self.sentences == "all" else text[:1]) or None
+            yield " ".join(text if self.options.sentences == "all" else text[:1]) or None
         if next(sentences, None) is not None:
             raise CorpusError(
                 f"there are more sentences than the {read} that {self.nb} counts.",
@@ -91,7 +99,7 @@ class WikiBioReader:
 
 
 def find_file(folder: Path, name: str, kind: str) -> Path | None:
-    """`train.box` or `train.box.gz`; the official archive has a folder a split: `train/train.box`."""
+    """`train.box` or `train.box.gz`; the official archive has a folder per split: `train/train.box`."""
     candidates = (
         parent / f"{name}.{kind}{ending}" for parent in (folder, folder / name) for ending in ("", ".gz")
     )
@@ -104,14 +112,14 @@ def parse_box(line: str, *, where: str | None = None) -> Table:
     for item in line.rstrip("\r\n").split("\t"):
         if not item.strip():
             continue
-        # The first colon divides, the last number counts: in `image_1:anba_bola_1` and
+        # The first colon ends the key, whose last number counts tokens: in `image_1:anba_bola_1` and
         # `pcupdate_1:22:39` the rest belongs to the value.
         key, colon, token = item.partition(":")
         if not colon or not key:
             raise CorpusError(f"expected 'field_1:token', found {item!r}.", where=where)
         numbered = _NUMBERED.fullmatch(key)
         values = tokens.setdefault(intern(numbered.group(1) if numbered else key), [])
-        # `<none>` says that a field is empty; it takes nothing away from one that is not.
+        # `<none>` marks an empty field; next to other tokens it means nothing.
         if token and token != "<none>":
             values.append(token)
     if not tokens:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from textsplice.callable_module import make_callable
+
 if TYPE_CHECKING:
     from textsplice.evaluate.evaluation import Evaluation
     from textsplice.search.generation import Generation
@@ -52,3 +54,6 @@ def evaluate(
         data=known.data,
         lexicon=known.lexicon_named(None if lexicon is None else str(lexicon)),
     )
+
+
+make_callable(__name__)

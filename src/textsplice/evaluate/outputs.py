@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from textsplice.corpus import Example, Table, read_corpus
 from textsplice.corpus.jsonl import parse_line
 from textsplice.corpus.lines import read_lines
 from textsplice.corpus.missing import missing_file
 from textsplice.corpus.record import as_text, table_of
-from textsplice.corpus.table import Example, Table
+from textsplice.corpus.splits import ALL
 from textsplice.errors import ConfigError, InputError
-from textsplice.prepare.folder import Prepared, PreparedSplit
-from textsplice.prepare.texts import ALL, read_split
+from textsplice.runs.prepared import Prepared, PreparedSplit
 from textsplice.search.generation import Generation
-
-TableKey = frozenset[tuple[str, tuple[str, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +92,7 @@ def read_items(source: str, split: str | None, *, text_column: str | None = None
     row. A JSONL file of `id` and `text` has no tables: its references are grouped by id.
     """
     path = Path(source)
-    if is_prepared_folder(path):
+    if Prepared.is_prepared(path):
         if text_column is not None:
             raise ConfigError("a prepared folder already has its texts.", where="--text-column")
         return split_items(Prepared.open(source).split(split or ALL))
@@ -102,7 +100,7 @@ def read_items(source: str, split: str | None, *, text_column: str | None = None
         rows = list(_records(path))
         if rows and "table" not in rows[0][1]:
             return _items_by_id(rows, text_column or "text")
-    examples = list(read_split(source, split, text_column=text_column))
+    examples = list(read_corpus(source, split, text_column=text_column))
     if not examples:
         raise InputError(
             f"no table of this file is in the split {split!r}, to which `prepare` gives a part of them.",
@@ -114,12 +112,16 @@ def read_items(source: str, split: str | None, *, text_column: str | None = None
 
 def items_of(examples: Iterable[Example], *, where: str = "references") -> list[Item]:
     """One item per distinct table, in the order in which tables first appear."""
-    groups: dict[TableKey, list[Example]] = {}
+    groups: dict[Table, list[Example]] = {}
     for example in examples:
         if example.text is not None:
-            groups.setdefault(table_key(example.table), []).append(example)
+            groups.setdefault(example.table, []).append(example)
     if not groups:
-        raise InputError("there are no reference texts.", where=where)
+        raise InputError(
+            "there is no reference text here.",
+            where=where,
+            remedy="Name the column of the text with --text-column, or give the prepared folder.",
+        )
     return [
         Item(tuple(e.id for e in group), group[0].table, tuple(e.text or "" for e in group))
         for group in groups.values()
@@ -132,7 +134,7 @@ def match(outputs: Sequence[Output], items: Sequence[Item], *, partial: bool = F
     The same text for the same table may appear several times and counts once. With `partial`, items without
     an output are left out.
     """
-    by_table = {table_key(item.table): n for n, item in enumerate(items) if item.table is not None}
+    by_table = {item.table: n for n, item in enumerate(items) if item.table is not None}
     by_id = {name: n for n, item in enumerate(items) for name in item.ids}
     chosen: dict[int, Output] = {}
     for output in outputs:
@@ -155,11 +157,6 @@ def match(outputs: Sequence[Output], items: Sequence[Item], *, partial: bool = F
     return Matched([items[n] for n in numbers], [chosen[n] for n in numbers])
 
 
-def table_key(table: Table) -> TableKey:
-    """The table whatever the order of its fields; empty fields say nothing."""
-    return frozenset((name, values) for name, values in table if values)
-
-
 def generation_outputs(generations: Iterable[Generation]) -> list[Output]:
     """Generations as outputs."""
     return [Output(each.id, each.table, each.text, f"generation {each.id}") for each in generations]
@@ -172,21 +169,16 @@ def split_items(split: PreparedSplit) -> list[Item]:
     return items_of(examples, where=split.name)
 
 
-def is_prepared_folder(path: Path) -> bool:
-    """Whether a folder was written by `prepare`."""
-    return (path / "manifest.json").is_file()
-
-
 def corpus_of(references: str) -> str:
     """The corpus that references belong to: for a prepared folder, the one it was made from."""
-    if is_prepared_folder(Path(references)):
+    if Prepared.is_prepared(references):
         return Prepared.open(references).config.corpus.source
     return references
 
 
-def _number_of(output: Output, by_table: dict[TableKey, int], by_id: dict[str, int]) -> int:
+def _number_of(output: Output, by_table: dict[Table, int], by_id: dict[str, int]) -> int:
     if output.table is not None and by_table:
-        number = by_table.get(table_key(output.table))
+        number = by_table.get(output.table)
         if number is None:
             raise InputError(
                 "no reference has the table of this output.",

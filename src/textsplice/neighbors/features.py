@@ -1,4 +1,4 @@
-"""What of a table the score of a neighbor sees: its field names and the words of its values."""
+"""What a score for neighbors sees of a table: its field names and the words of its values."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from textsplice.corpus.table import Table
-
-YES_NO = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("off", "on"), ("0", "1"))
+from textsplice.text.yes_no import is_yes_no_pair
 
 
 class Features(NamedTuple):
-    """The two sets that are compared: names of the fields that hold something, unigrams of the values."""
+    """The two sets that a score compares: names of fields that have a value, and words of the values."""
 
     fields: frozenset[str]
     values: frozenset[str]
@@ -23,7 +22,7 @@ def features(
     tokenize: Callable[[str], list[str]],
     fold: frozenset[str] = frozenset(),
 ) -> Features:
-    """The features of a table; a field in `fold` takes its value into its name: `familyFriendly=no`."""
+    """The features of a table; a field in `fold` has its value in its name: `familyFriendly=no`."""
     names: set[str] = set()
     words: set[str] = set()
     for name, values in table:
@@ -37,12 +36,12 @@ def features(
 
 
 def yes_no_fields(tables: Iterable[Table]) -> frozenset[str]:
-    """The fields that hold nothing but a pair of `YES_NO` over a whole corpus, and both of the pair."""
+    """The fields that hold a word for yes and its opposite in a whole corpus, and nothing else."""
     seen: dict[str, set[str]] = {}
     for table in tables:
         for name, values in table:
             said = seen.setdefault(name, set())
-            # A third value settles that this is no such field: 600,000 names need not be kept.
+            # Three values are enough to know that this is not a yes/no field; the rest need not be kept.
             if len(said) < 3:
                 said.update(value.strip().casefold() for value in values if value.strip())
-    return frozenset(name for name, said in seen.items() if tuple(sorted(said)) in YES_NO)
+    return frozenset(name for name, said in seen.items() if is_yes_no_pair(said))

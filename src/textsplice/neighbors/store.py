@@ -1,4 +1,4 @@
-"""The training texts a policy may splice from, with the index that finds them."""
+"""The training texts that a policy may splice from, and the index that finds them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from textsplice.corpus.table import Table
 from textsplice.errors import StorageError
+from textsplice.extensions import PLUGINS, SCORES
 from textsplice.files import atomic_write_text
 from textsplice.neighbors.features import Features, features
-from textsplice.neighbors.index import Hits, Index
+from textsplice.neighbors.scores import DEFAULT, score_named
+from textsplice.neighbors.table_index import Hits, TableIndex
 from textsplice.ragged import Ragged
 from textsplice.text import Tokenizer, tokenize
 
@@ -25,17 +27,18 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Store:
-    """Row `r` is the text `texts[r]` of the table `tables[table_of[r]]`, known to others as `ids[r]`."""
+    """Row `r` is the text `texts[r]` of the table `tables[table_of[r]]`; its id is `ids[r]`."""
 
     ids: list[str]
     texts: list[str]
     tokens: Ragged  # masked, BEGIN … END
     table_of: NDArray[np.int32]
     tables: list[Table]
-    offered: NDArray[np.bool_]  # which rows may be neighbours at all
-    index: Index
+    offered: NDArray[np.bool_]  # which rows may be neighbors at all
+    index: TableIndex
     tokenizer: Tokenizer
-    fold: frozenset[str]
+    fold: frozenset[str]  # fields whose value is part of their name in the features
+    score: str = DEFAULT
 
     @classmethod
     def build(
@@ -47,20 +50,21 @@ class Store:
         table_of: NDArray[np.int32],
         tables: list[Table],
         offered: NDArray[np.bool_],
-        typicality: NDArray[np.float64],
+        commonness: NDArray[np.float64],
         tokenizer: Tokenizer,
         fold: frozenset[str],
+        score: str = DEFAULT,
     ) -> Store:
         """Indexes the tables."""
         described = (_features(table, tokenizer, fold) for table in tables)
-        index = Index.build(described, table_of, typicality)
-        return cls(ids, texts, tokens, table_of, tables, offered, index, tokenizer, fold)
+        index = score_named(score).build_index(described, table_of, commonness)
+        return cls(ids, texts, tokens, table_of, tables, offered, index, tokenizer, fold, score)
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def features(self, table: Table) -> Features:
-        """What the score sees of a table."""
+        """The features of a table, as the score sees it."""
         return _features(table, self.tokenizer, self.fold)
 
     def search(
@@ -71,7 +75,7 @@ class Store:
         exclude_table: bool = False,
         allow: NDArray[np.bool_] | Callable[[int], bool] | None = None,
     ) -> Hits:
-        """The k nearest texts; `allow` filters inside the search, so k come back if there are k."""
+        """The `k` nearest texts that are allowed, or all of them if there are fewer."""
         group = self.table_rows.get(table) if exclude_table else None
         return self.index.search(
             self.features(table), k, exclude_group=group, allow=self._also_offered(allow)
@@ -88,16 +92,16 @@ class Store:
 
     @cached_property
     def row_of(self) -> dict[str, int]:
-        """Row by id."""
+        """The row of each id."""
         return {name: row for row, name in enumerate(self.ids)}
 
     @cached_property
     def table_rows(self) -> dict[Table, int]:
-        """Number of each distinct table."""
+        """The number of each distinct table."""
         return {table: row for row, table in enumerate(self.tables)}
 
     def save(self, folder: Path) -> None:
-        """Writes the store; `store.json` comes last, so a folder that has it is whole."""
+        """Writes the store; `store.json` comes last, so a folder that has it is complete."""
         from textsplice.arrow import int_column, ragged_column, text_column, write_columns
 
         write_columns(
@@ -113,12 +117,18 @@ class Store:
         records = (json.dumps(table.to_record(), ensure_ascii=False) for table in self.tables)
         write_columns(folder / "tables.parquet", {"record": text_column(records)})
         self.index.save(folder / "index")
-        about = {"format": FORMAT, "tokenizer": self.tokenizer, "fold": sorted(self.fold)}
+        about: dict[str, object] = {
+            "format": FORMAT,
+            "tokenizer": self.tokenizer,
+            "fold": sorted(self.fold),
+        }
+        if self.score != DEFAULT:  # older stores do not name their score
+            about["score"] = self.score
         atomic_write_text(folder / "store.json", json.dumps(about, indent=1) + "\n")
 
     @classmethod
     def load(cls, folder: Path) -> Store:
-        """Opens a saved store; the index is mapped into memory, not read."""
+        """Opens a saved store; the index is memory-mapped."""
         from textsplice.arrow import column_ints, column_ragged, column_texts, read_columns
 
         try:
@@ -131,6 +141,13 @@ class Store:
                 where=str(folder),
                 remedy="Run `textsplice prepare` again.",
             )
+        score = cast(str, about.get("score", DEFAULT))
+        if score not in SCORES:
+            raise StorageError(
+                f"was made with the score {score!r}, which is not there.",
+                where=str(folder),
+                remedy=f"Name the module that adds it in {PLUGINS}.",
+            )
         rows = read_columns(folder / "texts.parquet")
         records = column_texts(read_columns(folder / "tables.parquet")["record"])
         return cls(
@@ -138,21 +155,22 @@ class Store:
             texts=column_texts(rows["text"]),
             tokens=column_ragged(rows["tokens"]),
             table_of=column_ints(rows["table"]),
-            tables=[Table.of(json.loads(record)) for record in records],
+            tables=[Table.from_record(json.loads(record)) for record in records],
             offered=column_ints(rows["offered"]).astype(np.bool_),
-            index=Index.load(folder / "index"),
+            index=score_named(score).load_index(folder / "index"),
             tokenizer=cast(Tokenizer, about["tokenizer"]),
             fold=frozenset(cast("list[str]", about["fold"])),
+            score=score,
         )
 
 
-def typicality(texts: Ragged) -> NDArray[np.float64]:
-    """The mean relative frequency of each text's words: the tie-break between equally near tables."""
+def commonness(texts: Ragged) -> NDArray[np.float64]:
+    """The mean relative frequency of each text's words, which breaks ties between equally near tables."""
     if not len(texts):
         return np.zeros(0)
     counts = np.bincount(texts.values).astype(np.float64)
     frequency = (counts / counts.sum())[texts.values]
-    # Row by row, so that equal texts have equal sums. No row is empty: BEGIN and END stand in all.
+    # Row by row, so that equal texts have equal sums. No row is empty: each has BEGIN and END.
     return np.add.reduceat(frequency, texts.offsets[:-1]) / texts.lengths
 
 

@@ -1,4 +1,4 @@
-"""Least derivations of a whole corpus, on ids, in the compiled kernel."""
+"""Least derivations of a whole corpus of ids, by the compiled kernel."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsplice.errors import InputError
+from textsplice.oracle.numbering import first_words, neighbor_counts
 from textsplice.oracle.splice import Splice
 from textsplice.ragged import Ragged
 
 
 @dataclass(frozen=True, slots=True)
 class Derivations:
-    """The derivation of example `i` is `splices[offsets[i]:offsets[i + 1]]`, a row a splice."""
+    """The derivation of example `i` is `splices[offsets[i]:offsets[i + 1]]`, one row per splice."""
 
     splices: NDArray[np.int32]
     offsets: NDArray[np.int64]
 
     @property
     def costs(self) -> NDArray[np.int32]:
-        """How many splices each example takes."""
+        """The number of splices of each example."""
         return np.diff(self.offsets).astype(np.int32)
 
     def __len__(self) -> int:
@@ -44,12 +45,11 @@ def derive_corpus(
     mask_id: int,
     threads: int = 1,
 ) -> Derivations:
-    """A least derivation of every target from its table, its neighbours and the vocabulary.
+    """A least derivation of every target from its table, its neighbors and the vocabulary.
 
-    `neighbors[i]` are rows of the store, best first, -1 where there are fewer. Sources are counted as
-    everywhere: 0 is the linearised table, 1…n the example's n neighbours, `1 + n + id` the vocabulary's
-    word `id`, used only where neither the table's values nor a neighbour has the token. `mask_id` in a
-    neighbour matches nothing. The result does not depend on `threads`.
+    `neighbors[i]` are rows of the store, best first, padded with -1. Sources are numbered by
+    `oracle.numbering`. A vocabulary word is used only if neither a value of the table nor a neighbor has the
+    token. `mask_id` in a neighbor matches nothing. The result does not depend on `threads`.
     """
     from textsplice.oracle.kernel import LONGEST, derive_rows
 
@@ -60,20 +60,22 @@ def derive_corpus(
             where=f"target {int(targets.lengths.argmax())}",
             remedy="Truncate or split it.",
         )
-    # Compiled code does not check its indices.
+    # Compiled code does not check bounds.
     if not len(targets) == len(table_of) == len(neighbors):
         raise InputError(
             f"there are {len(targets)} targets, but tables for {len(table_of)} "
-            f"and neighbours for {len(neighbors)}."
+            f"and neighbors for {len(neighbors)}."
         )
     _require_rows("table", table_of, len(table_tokens))
-    _require_rows("neighbour", neighbors[neighbors >= 0], len(store_tokens))
+    _require_rows("neighbor", neighbors[neighbors >= 0], len(store_tokens))
     if not np.array_equal(table_tokens.offsets, table_segments.offsets):
         raise InputError("the tables' tokens and segments differ in shape.")
     flats = [tokens.values for tokens in (targets, table_tokens, store_tokens)]
     if min(int(flat.min(initial=0)) for flat in flats) < 0:
         raise InputError("a token's id is negative.")
     ids = 1 + max(mask_id, *(int(flat.max(initial=0)) for flat in flats))
+
+    word_sources = first_words(neighbor_counts(neighbors))
 
     def derive_block(block: tuple[int, int]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         return derive_rows(
@@ -86,6 +88,7 @@ def derive_corpus(
             np.ascontiguousarray(table_of, dtype=np.int32),
             (store_tokens.values, store_tokens.offsets),
             np.ascontiguousarray(neighbors, dtype=np.int32),
+            word_sources,
         )
 
     bounds = np.linspace(0, len(targets), 1 + (4 * threads if threads > 1 else 1), dtype=np.int64)

@@ -13,14 +13,14 @@ Token = TypeVar("Token", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Derivation(Generic[Token]):
-    """Splices together with the texts they splice from."""
+    """Splices and the texts they copy from."""
 
     splices: tuple[Splice, ...]
     neighbors: tuple[Sequence[Token], ...]
 
     @property
     def cost(self) -> int:
-        """How many splices it takes."""
+        """The number of splices."""
         return len(self.splices)
 
     @property
@@ -38,5 +38,5 @@ class Derivation(Generic[Token]):
 
     @property
     def provenance(self) -> list[Origin]:
-        """Where each token of the target came from."""
+        """The origin of each token of the target."""
         return provenance(self.splices, self.neighbors)

@@ -1,4 +1,4 @@
-"""Least derivation of one text from any sequences of hashable tokens."""
+"""A least derivation of one text from sequences of any hashable tokens."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from textsplice.errors import InputError
 from textsplice.oracle.batch import derive_corpus
+from textsplice.oracle.numbering import Numbering
 from textsplice.oracle.splice import Splice
 from textsplice.ragged import Ragged
 
@@ -16,14 +17,14 @@ Token = TypeVar("Token", bound=Hashable)
 
 
 def derive(target: Sequence[Token], neighbors: Sequence[Sequence[Token]]) -> list[Splice]:
-    """The fewest splices that make `target` out of `neighbors`, which stand in order of preference.
+    """The fewest splices that make `target` from `neighbors`, which are in order of preference.
 
-    Among derivations as short the choice is that of `textsplice.oracle.kernel`. The first call on a machine
-    compiles the kernel; later ones load it.
+    `textsplice.oracle.kernel` says which of several shortest derivations is chosen. The first call on a
+    machine compiles the kernel; later calls load it. `InputError` if a token of the target is in no neighbor.
     """
     require_sources(target, neighbors)
     ids = {token: number for number, token in enumerate(dict.fromkeys(target))}
-    unknown = len(ids)  # a neighbour's token the target does not have
+    unknown = len(ids)  # tokens of neighbors that the target does not have
     derivations = derive_corpus(
         Ragged.from_rows([[ids[token] for token in target]]),
         table_tokens=Ragged.from_rows([[]]),
@@ -35,16 +36,17 @@ def derive(target: Sequence[Token], neighbors: Sequence[Sequence[Token]]) -> lis
         neighbors=np.arange(len(neighbors), dtype=np.int32)[None],
         mask_id=-1,
     )
-    return [splice._replace(neighbor=splice.neighbor - 1) for splice in derivations[0]]
+    numbering = Numbering(len(neighbors))
+    return [splice._replace(neighbor=numbering.rank(splice.neighbor)) for splice in derivations[0]]
 
 
 def require_sources(target: Sequence[Token], neighbors: Sequence[Sequence[Token]]) -> None:
-    """`InputError` unless every token of the target stands in some neighbour."""
+    """`InputError` unless every token of the target is in some neighbor."""
     found = {token for neighbor in neighbors for token in neighbor}
     for position, token in enumerate(target):
         if token not in found:
             raise InputError(
-                f"token {token!r} stands in no neighbour.",
+                f"token {token!r} is in no neighbor.",
                 where=f"target position {position}",
-                remedy="Add a neighbour that has it, such as the token alone.",
+                remedy="Add a neighbor that has it, such as the token alone.",
             )

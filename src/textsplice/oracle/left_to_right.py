@@ -1,4 +1,4 @@
-"""Two oracles that only append: one token at a time (the LRT policy's), and one span at a time."""
+"""Two oracles that only append: token by token, as the LRT policy writes, and span by span."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Token = TypeVar("Token", bound=Hashable)
 
 
 class Place(NamedTuple):
-    """Where a token can be copied from."""
+    """A position that a token can be copied from."""
 
     neighbor: int
     position: int
 
 
 def token_places(target: Sequence[Token], neighbors: Sequence[Sequence[Token]]) -> list[list[Place]]:
-    """For each token of the target every place that has it, preferred neighbours first."""
+    """All places that have each token of the target, preferred neighbors first."""
     places: dict[Token, list[Place]] = {token: [] for token in target}
     for number, neighbor in enumerate(neighbors):
         for position, token in enumerate(neighbor):
@@ -29,7 +29,7 @@ def token_places(target: Sequence[Token], neighbors: Sequence[Sequence[Token]]) 
 
 
 def lrt_oracle(target: Sequence[Token], neighbors: Sequence[Sequence[Token]]) -> list[Splice]:
-    """One token a splice, left to right, each from the first place that has it."""
+    """One splice per token, left to right, each from the first place that has the token."""
     require_sources(target, neighbors)
     return [
         Splice(start, start, places[0].neighbor, places[0].position, places[0].position + 1)
@@ -38,9 +38,9 @@ def lrt_oracle(target: Sequence[Token], neighbors: Sequence[Sequence[Token]]) ->
 
 
 def span_oracle(target: Sequence[Token], neighbors: Sequence[Sequence[Token]]) -> list[Splice]:
-    """The fewest spans laid side by side: the longest match each time, from the first place that has it.
+    """The fewest spans side by side: each time the longest match, from the first place that has it.
 
-    Longest is exact here, because whatever begins a span also begins with all of its beginnings.
+    Taking the longest is optimal, because every prefix of a match is also a match.
     """
     require_sources(target, neighbors)
     places = token_places(target, neighbors)
@@ -60,7 +60,7 @@ def span_oracle(target: Sequence[Token], neighbors: Sequence[Sequence[Token]]) -
 
 
 def common_length(left: Sequence[Token], i: int, right: Sequence[Token], j: int) -> int:
-    """How many tokens `left[i:]` and `right[j:]` have in common at their beginnings."""
+    """The length of the common prefix of `left[i:]` and `right[j:]`."""
     length = 0
     while i + length < len(left) and j + length < len(right) and left[i + length] == right[j + length]:
         length += 1

@@ -1,4 +1,4 @@
-"""The values the compiled kernel works on: one target's sources, its matches, and chains through them."""
+"""The values that the compiled kernel works on: the texts to parse with, matches, and chains through them."""
 
 from __future__ import annotations
 
@@ -8,38 +8,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Sources(NamedTuple):
-    """The texts one target is parsed with, end to end, with a free place before each and after the last.
+class ParsedTexts(NamedTuple):
+    """The texts that one target is parsed with: the table's values, then the neighbors by rank.
 
-    First the table's values, each a source of its own, then the neighbours by rank.
+    Their tokens are laid end to end. A *place* is an index into them; there is an empty place before each
+    text and after the last. A source (`oracle.numbering`) may hold several texts: the table's values.
     """
 
-    kind: NDArray[np.int32]  # of a place's token among the target's kinds of token, -1 if it has none such
-    source: NDArray[np.int32]  # of a place
-    start: NDArray[np.int32]  # of a source: the place of its first token
-    number: NDArray[np.int32]  # of a source: what splices call it
-    base: NDArray[np.int32]  # of a source: where its first token stands in what splices call by that number
+    kind: NDArray[np.int32]  # per place: its token's number among the target's distinct tokens, or -1
+    text: NDArray[np.int32]  # per place: its text
+    start: NDArray[np.int32]  # per text: the place of its first token
+    source: NDArray[np.int32]  # per text: its source
+    offset: NDArray[np.int32]  # per text: the position of its first token in its source
 
 
 class Matches(NamedTuple):
-    """Pairs of a target position and a place with the same token, by position, then by place.
+    """Pairs of a target position and a place with the same token, ordered by position, then by place.
 
-    Those of position `q` are `rows[q]:rows[q + 1]`. Match 0 stands for none.
+    The matches of position `q` are `rows[q]:rows[q + 1]`. Match 0 means "no match".
     """
 
     rows: NDArray[np.int32]
     position: NDArray[np.int32]
     place: NDArray[np.int32]
-    source: NDArray[np.int32]
-    before: NDArray[np.int32]  # the match one token to the left in both texts
+    text: NDArray[np.int32]
+    before: NDArray[np.int32]  # the match one token to the left in both target and text
 
 
 class Chains(NamedTuple):
-    """Chains that begin at one position, weighed: what they cost, and how they came about."""
+    """Chains that begin at one position: what they cost, and the matches they went through."""
 
-    price: NDArray[np.int64]  # of a source: what a chain of it costs to begin with
-    gap: NDArray[np.int64]  # of a stretch [a, b]: what it costs to derive
-    most: NDArray[np.int64]  # of a position: splices a chain and its gaps may have cost to resume there
-    value: NDArray[np.int64]  # of a match: the least cost of a chain up to it
-    back: NDArray[np.int32]  # of a match: the match that chain had before
-    best: NDArray[np.int64]  # of a position: the least cost of a chain that ends there
+    price: NDArray[np.int64]  # per text: the cost of beginning a chain
+    gap: NDArray[np.int64]  # per stretch [a, b]: the cost of deriving it
+    most: NDArray[np.int64]  # per position: the most splices a chain and its gaps may cost to resume there
+    value: NDArray[np.int64]  # per match: the least cost of a chain up to it
+    back: NDArray[np.int32]  # per match: the previous match of that chain
+    best: NDArray[np.int64]  # per position: the least cost of a chain that ends there

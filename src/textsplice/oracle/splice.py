@@ -1,4 +1,4 @@
-"""A splice, and replaying a derivation: the only way text ever comes into being in this program."""
+"""A splice, and replaying a derivation: the only way this program makes text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Token = TypeVar("Token", bound=Hashable)
 
 
 class Splice(NamedTuple):
-    """`canvas[start:stop] = neighbors[neighbor][begin:end]`; inserts where `start == stop`."""
+    """`canvas[start:stop] = neighbors[neighbor][begin:end]`; an insertion if `start == stop`."""
 
     start: int
     stop: int
@@ -21,12 +21,12 @@ class Splice(NamedTuple):
 
     @property
     def replaces(self) -> bool:
-        """Whether text of the canvas is taken out (otherwise the span is inserted)."""
+        """Whether it replaces tokens of the canvas; otherwise it inserts."""
         return self.stop > self.start
 
 
 class Origin(NamedTuple):
-    """Where one token of a canvas came from: a place in a neighbour, and the splice that laid it."""
+    """The origin of one token of a canvas: a position in a neighbor, and the splice that copied it."""
 
     neighbor: int
     position: int
@@ -34,17 +34,17 @@ class Origin(NamedTuple):
 
 
 def trace(splices: Sequence[Splice], neighbors: Sequence[Sequence[Token]]) -> list[list[Origin]]:
-    """The origins of every canvas's tokens, one canvas a splice; `InputError` if a splice does not fit."""
+    """The origins of the tokens of each canvas, one per splice; `InputError` if a splice does not fit."""
     canvases: list[list[Origin]] = []
     canvas: list[Origin] = []
     for step, splice in enumerate(splices):
         start, stop, neighbor, begin, end = splice
         where = f"splice {step} {tuple(splice)}"
         if not 0 <= neighbor < len(neighbors):
-            raise InputError(f"neighbour {neighbor} does not exist: there are {len(neighbors)}.", where=where)
+            raise InputError(f"neighbor {neighbor} does not exist: there are {len(neighbors)}.", where=where)
         if not 0 <= begin < end <= len(neighbors[neighbor]):
             raise InputError(
-                f"span {begin}:{end} does not fit neighbour {neighbor} of {len(neighbors[neighbor])} tokens.",
+                f"span {begin}:{end} does not fit neighbor {neighbor} of {len(neighbors[neighbor])} tokens.",
                 where=where,
             )
         if not 0 <= start <= stop <= len(canvas):
@@ -59,11 +59,11 @@ def trace(splices: Sequence[Splice], neighbors: Sequence[Sequence[Token]]) -> li
 
 
 def provenance(splices: Sequence[Splice], neighbors: Sequence[Sequence[Token]]) -> list[Origin]:
-    """Where each token of the finished text came from."""
+    """The origin of each token of the finished text."""
     canvases = trace(splices, neighbors)
     return canvases[-1] if canvases else []
 
 
 def replay(splices: Sequence[Splice], neighbors: Sequence[Sequence[Token]]) -> list[Token]:
-    """The text that a derivation makes, starting from the empty canvas."""
+    """The text that splices make, starting from an empty canvas."""
     return [neighbors[o.neighbor][o.position] for o in provenance(splices, neighbors)]

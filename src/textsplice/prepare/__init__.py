@@ -1,6 +1,8 @@
 """From a corpus to a prepared folder, and looking into one."""
 
+from textsplice.callable_module import make_callable
 from textsplice.prepare.build import prepare
-from textsplice.prepare.folder import Prepared, PreparedSplit, sources_of
 
-__all__ = ["Prepared", "PreparedSplit", "prepare", "sources_of"]
+__all__ = ["prepare"]
+
+make_callable(__name__)

@@ -18,17 +18,18 @@ from pathlib import Path
 import numpy as np
 
 from textsplice.arrow import column_ints, column_ragged, read_columns
-from textsplice.config import Config, NeighborsConfig, OutputConfig, to_toml
+from textsplice.config import Config, NeighborsConfig, OutputConfig, load_config, to_toml
 from textsplice.errors import ConfigError, CorpusError
 from textsplice.files import atomic_write_text, file_hash
+from textsplice.neighbors.scores import score_named
 from textsplice.neighbors.store import Store
 from textsplice.prepare import stages
-from textsplice.prepare.folder import Prepared
-from textsplice.prepare.layout import Layout
-from textsplice.prepare.manifest import Manifest, key_of, locked
 from textsplice.prepare.texts import Tokenized, open_split, tokenized_examples, write_texts
 from textsplice.progress import bar
 from textsplice.ragged import Ragged
+from textsplice.runs.manifest import Manifest, key_of
+from textsplice.runs.prepared import Prepared, claimed, read_tables
+from textsplice.runs.prepared_files import PreparedFiles
 from textsplice.slots.lexicon import Lexicon, lexicon_path
 from textsplice.text import Vocabulary
 from textsplice.text.delexicalize import delexicalize
@@ -40,21 +41,26 @@ Report = Callable[[str], None]
 
 
 def prepare(
-    config: Config,
+    config: Config | Path | str,
     *,
     folder: Path | None = None,
     threads: int | None = None,
     report: Report = lambda _line: None,
     quiet: bool = False,
 ) -> Prepared:
-    """Brings the prepared folder up to date with the configuration and opens it."""
+    """Brings the prepared folder up to date with a configuration, or the TOML file of one, and opens it.
+
+    Only what changed since the last time is made again. `report` is called with a line per stage.
+    """
+    config = config if isinstance(config, Config) else load_config(config)
     if "train" not in config.corpus.splits:
         raise ConfigError("corpus.splits must hold 'train'.", where="config")
     if config.neighbors.k < 1:
         raise ConfigError("neighbors.k must be at least 1.", where="config")
+    score_named(config.neighbors.score)  # an unknown score is refused before anything is written
     target = folder or Path(config.output.prepared)
-    with locked(target):
-        build = Build(config, target, threads or os.cpu_count() or 1, report, quiet)
+    with claimed(target) as manifest:
+        build = Build(config, manifest, threads or os.cpu_count() or 1, report, quiet)
         build.run()
         if not build.made:
             report(f"{target} is up to date: nothing to do.")
@@ -64,10 +70,10 @@ def prepare(
 class Build:
     """One run of `prepare`: the configuration, the folder, and what has been made."""
 
-    def __init__(self, config: Config, folder: Path, threads: int, report: Report, quiet: bool) -> None:
+    def __init__(self, config: Config, manifest: Manifest, threads: int, report: Report, quiet: bool) -> None:
         self.config = config
-        self.layout = Layout(folder)
-        self.manifest = Manifest(folder)
+        self.files = PreparedFiles(manifest.folder)
+        self.manifest = manifest
         self.threads = threads
         self.report = report
         self.quiet = quiet
@@ -99,6 +105,7 @@ class Build:
         if self.manifest.is_fresh(name, key):
             yield False
             return
+        self.manifest.announce(*files)
         yield True
         self.manifest.record(name, key, files)
         self.made.append(name)
@@ -107,14 +114,13 @@ class Build:
     def _lexicon(self) -> Lexicon | None:
         """The lexicon, of which the folder keeps a copy for its runs; None if there is none."""
         if not self.config.text.lexicon:
-            self.layout.lexicon.unlink(missing_ok=True)
             return None
         path = lexicon_path(self.config.text.lexicon)
-        with self._stage("lexicon", [self.layout.lexicon], file_hash(path)) as needed:
+        with self._stage("lexicon", [self.files.lexicon], file_hash(path)) as needed:
             if needed:
                 Lexicon.load(path)  # what can't be read is refused before it is copied
-                atomic_write_text(self.layout.lexicon, path.read_text(encoding="utf-8"))
-        return Lexicon.load(self.layout.lexicon)
+                atomic_write_text(self.files.lexicon, path.read_text(encoding="utf-8"))
+        return Lexicon.load(self.files.lexicon)
 
     def _texts(self, split: str, lexicon: Lexicon | None) -> None:
         corpus = self.config.corpus
@@ -127,7 +133,9 @@ class Build:
                 f"corpus.decontaminate names {sorted(unknown)[0]!r}, which is no split.", where="config"
             )
         settings = {k: v for k, v in asdict(corpus).items() if k not in ("source", "splits", "decontaminate")}
-        files = (self.layout.texts(split), self.layout.tables(split))
+        if source.cut_version is not None:
+            settings["cut"] = source.cut_version
+        files = (self.files.texts(split), self.files.tables(split))
         with self._stage(
             f"texts/{split}",
             files,
@@ -141,7 +149,7 @@ class Build:
                 return
             examples = tokenized_examples(source, split, corpus, tokenizer)
             if cleaned_of:
-                leaked = {shape for name in cleaned_of for shape in stages.shapes(self.layout, name)}
+                leaked = {shape for name in cleaned_of for shape in stages.shapes(self.files, name)}
                 examples = (item for item in examples if _shape(item) not in leaked)
             with bar(None, f"reading {split}", quiet=self.quiet) as progress:
                 count = write_texts(examples, *files, progress.advance, lexicon)
@@ -156,35 +164,40 @@ class Build:
     def _words(self, splits: Sequence[str]) -> None:
         least = self.config.vocabulary.embed_min_count
         texts = [self.keys[f"texts/{split}"] for split in splits]
-        with self._stage("words", [self.layout.words], splits, least, texts) as needed:
+        with self._stage("words", [self.files.words], splits, least, texts) as needed:
             if needed:
-                stages.build_words(self.layout, splits, least).save(self.layout.words)
+                stages.build_words(self.files, splits, least).save(self.files.words)
 
     def _encoded(self, split: str) -> None:
-        layout = self.layout
-        files = [layout.encoded_texts(split), layout.encoded_tables(split)]
+        prepared = self.files
+        files = [prepared.encoded_texts(split), prepared.encoded_tables(split)]
         inputs = (self.keys["words"], self.keys[f"texts/{split}"])
         with self._stage(f"encoded/{split}", files, inputs) as needed:
             if needed:
-                words = Vocabulary.load(layout.words)
-                stages.encode(layout.texts(split), files[0], words)
-                stages.encode(layout.tables(split), files[1], words)
+                words = Vocabulary.load(prepared.words)
+                stages.encode(prepared.texts(split), files[0], words)
+                stages.encode(prepared.tables(split), files[1], words)
 
     def _store(self) -> None:
         masked, settings = self.config.text.mask, self.config.neighbors
-        folder = self.layout.store
-        key = key_of(VERSION, "store", (self.keys["encoded/train"], masked, settings.fold, settings.verbatim))
+        folder = self.files.store
+        inputs = (self.keys["encoded/train"], masked, settings.fold, settings.verbatim)
+        # Keys of the default score are those of folders made before there was a choice.
+        named = () if settings.score == NeighborsConfig().score else (settings.score,)
+        key = key_of(VERSION, "store", (*inputs, *named))
         self.keys["store"] = key
         if self.manifest.is_fresh("store", key):
             return
+        self.manifest.announce(folder)
         with bar(None, "masking and indexing", quiet=self.quiet):
             store = stages.build_store(
-                self.layout,
-                Vocabulary.load(self.layout.words),
+                self.files,
+                Vocabulary.load(self.files.words),
                 masked=masked,
                 fold=settings.fold,
                 verbatim=settings.verbatim,
                 tokenizer=self.config.text.tokenizer,
+                score=settings.score,
             )
             store.save(folder)
         self.manifest.record("store", key, [path for path in folder.rglob("*") if path.is_file()])
@@ -192,7 +205,7 @@ class Build:
         self.report("made store")
 
     def _neighbors_and_derivations(self, split: str) -> None:
-        encoded = read_columns(self.layout.encoded_texts(split))
+        encoded = read_columns(self.files.encoded_texts(split))
         table_of, targets = column_ints(encoded["table"]), column_ragged(encoded["tokens"])
         settings = self.config.neighbors
         if split != "train":  # nothing of another split stands in the store
@@ -201,11 +214,11 @@ class Build:
 
         def opened() -> tuple[Store, list[stages.Table], Ragged, Ragged]:
             if not sources:
-                tables = read_columns(self.layout.encoded_tables(split))
+                tables = read_columns(self.files.encoded_tables(split))
                 sources.append(
                     (
-                        Store.load(self.layout.store),
-                        stages.read_records(self.layout.tables(split)),
+                        Store.load(self.files.store),
+                        read_tables(self.files.tables(split)),
                         column_ragged(tables["tokens"]),
                         column_ragged(tables["segments"]),
                     )
@@ -215,7 +228,7 @@ class Build:
         with bar(2 * len(targets), f"neighbours and derivations of {split}", quiet=self.quiet) as progress:
             for part, start in enumerate(range(0, len(targets), EXAMPLES_A_PART)):
                 rows = range(start, min(start + EXAMPLES_A_PART, len(targets)))
-                found_at = self.layout.neighbors(split, part)
+                found_at = self.files.neighbors(split, part)
                 inputs = (self.keys["store"], self.keys[f"encoded/{split}"], list(rows)[:1], len(rows))
                 stage = f"neighbors/{split}-{part:04}"
                 with self._stage(stage, [found_at], settings.k, settings.exclude, inputs) as needed:
@@ -232,7 +245,7 @@ class Build:
                         )
                         stages.write_neighbors(found_at, found)
                 progress.advance(len(rows))
-                derived_at = self.layout.derivations(split, part)
+                derived_at = self.files.derivations(split, part)
                 name = f"derivations/{split}-{part:04}"
                 with self._stage(name, [derived_at], self.keys[stage]) as needed:
                     if needed:
@@ -251,22 +264,22 @@ class Build:
                 progress.advance(len(rows))
 
     def _vocabulary(self) -> None:
-        layout = self.layout
+        files = self.files
         derived = [key for name, key in self.keys.items() if name.startswith("derivations/train")]
         settings = self.config.vocabulary
-        with self._stage("vocabulary", [layout.vocabulary], derived, asdict(settings)) as needed:
+        with self._stage("vocabulary", [files.vocabulary], derived, asdict(settings)) as needed:
             if not needed:
                 return
             parts = [
                 (
-                    column_ragged(read_columns(layout.derivations("train", part))["splices"]),
-                    _matrix(column_ragged(read_columns(layout.neighbors("train", part))["neighbors"])),
+                    column_ragged(read_columns(files.derivations("train", part))["splices"]),
+                    _matrix(column_ragged(read_columns(files.neighbors("train", part))["neighbors"])),
                 )
                 for part in range(len(derived))
             ]
-            targets = column_ragged(read_columns(layout.encoded_texts("train"), ["tokens"])["tokens"])
-            words = Vocabulary.load(layout.words)
-            stages.generated_words(words, parts, targets, settings).save(layout.vocabulary)
+            targets = column_ragged(read_columns(files.encoded_texts("train"), ["tokens"])["tokens"])
+            words = Vocabulary.load(files.words)
+            stages.generated_words(words, parts, targets, settings).save(files.vocabulary)
 
     def _settings(self) -> None:
         """The configuration as used; where it is written to says nothing about what is in it."""
@@ -277,9 +290,9 @@ class Build:
             vocabulary=self.config.vocabulary,
             output=OutputConfig(),
         )
-        with self._stage("config", [self.layout.config], config.to_dict()) as needed:
+        with self._stage("config", [self.files.config], config.stored()) as needed:
             if needed:
-                atomic_write_text(self.layout.config, to_toml(config))
+                atomic_write_text(self.files.config, to_toml(config))
 
 
 def _shape(item: Tokenized) -> str:

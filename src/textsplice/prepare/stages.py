@@ -1,4 +1,4 @@
-"""The stages between texts and derivations; each reads files of earlier ones and writes its own."""
+"""The stages of `prepare` after reading texts; each reads the files of earlier stages and writes its own."""
 
 from __future__ import annotations
 
@@ -26,22 +26,35 @@ from textsplice.config import VocabularyConfig
 from textsplice.corpus import Table
 from textsplice.errors import ConfigError
 from textsplice.neighbors.features import yes_no_fields
-from textsplice.neighbors.store import Store, typicality
+from textsplice.neighbors.store import Store, commonness
 from textsplice.oracle import derive_corpus
-from textsplice.prepare.layout import Layout
+from textsplice.oracle.numbering import neighbor_counts, word_ids
 from textsplice.ragged import Ragged
-from textsplice.text import BEGIN_ID, END_ID, MASK_ID, Linearized, Segment, Tokenizer, Vocabulary, mask
+from textsplice.runs.prepared import read_tables
+from textsplice.runs.prepared_files import PreparedFiles
+from textsplice.text import (
+    BEGIN_ID,
+    END_ID,
+    MASK,
+    MASK_ID,
+    Linearized,
+    Segment,
+    Tokenizer,
+    Vocabulary,
+    field_token,
+    mask,
+)
 from textsplice.text.delexicalize import delexicalize
 
 Texts = list[list[str]]
 
 
-def build_words(layout: Layout, splits: Sequence[str], embed_min_count: int) -> Vocabulary:
-    """All words of all splits; those of train, texts and tables alike, ranked by frequency."""
+def build_words(files: PreparedFiles, splits: Sequence[str], embed_min_count: int) -> Vocabulary:
+    """All words of all splits, ranked by their frequency in the texts and tables of train."""
     counts: Counter[str] = Counter()
     extra: set[str] = set()
     for split in splits:
-        for path in (layout.texts(split), layout.tables(split)):
+        for path in (files.texts(split), files.tables(split)):
             flat = read_columns(path, ["tokens"])["tokens"].combine_chunks().flatten()
             for item in cast("list[dict[str, object]]", flat.value_counts().to_pylist()):
                 word = cast(str, item["values"])
@@ -53,7 +66,7 @@ def build_words(layout: Layout, splits: Sequence[str], embed_min_count: int) -> 
 
 
 def encode(source: Path, target: Path, words: Vocabulary) -> None:
-    """Replaces the words of a file's `tokens` by their numbers."""
+    """Replaces the words in a file's `tokens` by their ids."""
     rows = read_columns(source)
     array = cast(pa.LargeListArray, rows["tokens"].combine_chunks())
     lookup = pc.SetLookupOptions(value_set=pa.array(words.words, type=pa.large_string()))
@@ -64,9 +77,9 @@ def encode(source: Path, target: Path, words: Vocabulary) -> None:
     write_columns(target, {"tokens": ragged_column(ragged), **columns})
 
 
-def linearized_tables(layout: Layout, split: str) -> list[Linearized]:
-    """The linearised tables of a split, in words."""
-    rows = read_columns(layout.tables(split))
+def linearized_tables(files: PreparedFiles, split: str) -> list[Linearized]:
+    """The linearized tables of a split, as words."""
+    rows = read_columns(files.tables(split))
     records = (cast("dict[str, object]", json.loads(r)) for r in column_texts(rows["record"]))
     return [
         _linearized(tokens, segments, list(record))
@@ -79,7 +92,7 @@ def linearized_tables(layout: Layout, split: str) -> list[Linearized]:
 def _linearized(tokens: list[str], numbers: NDArray[np.int32], names: list[str]) -> Linearized:
     segments: list[Segment] = []
     field = -1
-    named = {f"{name}:": name for name in names}
+    named = {field_token(name): name for name in names}
     name = ""
     for place, number in enumerate(numbers):
         if number < 0:
@@ -92,10 +105,10 @@ def _linearized(tokens: list[str], numbers: NDArray[np.int32], names: list[str])
     return Linearized(tokens, segments)
 
 
-def shapes(layout: Layout, split: str) -> list[str]:
-    """Each text of a split with its table's values replaced by their fields' names."""
-    tables = linearized_tables(layout, split)
-    rows = read_columns(layout.texts(split), ["table", "tokens"])
+def shapes(files: PreparedFiles, split: str) -> list[str]:
+    """The shape of each text of a split: values are replaced by the names of their fields."""
+    tables = linearized_tables(files, split)
+    rows = read_columns(files.texts(split), ["table", "tokens"])
     return [
         delexicalize(tokens[1:-1], tables[table])
         for tokens, table in zip(
@@ -105,26 +118,27 @@ def shapes(layout: Layout, split: str) -> list[str]:
 
 
 def build_store(
-    layout: Layout,
+    files: PreparedFiles,
     words: Vocabulary,
     *,
     masked: bool,
     fold: Sequence[str],
     verbatim: bool,
     tokenizer: Tokenizer,
+    score: str,
 ) -> Store:
-    """The training texts, masked, and their index; `verbatim` offers only those that say all their values."""
-    rows = read_columns(layout.texts("train"))
+    """The masked training texts and their index; `verbatim` offers only texts that say all their values."""
+    rows = read_columns(files.texts("train"))
     table_of = column_ints(rows["table"])
-    tables = read_records(layout.tables("train"))
-    targets = column_ragged(read_columns(layout.encoded_texts("train"))["tokens"])
+    tables = read_tables(files.tables("train"))
+    targets = column_ragged(read_columns(files.encoded_texts("train"))["tokens"])
     offered = column_ints(rows["unsaid"]) == 0 if verbatim else np.ones(len(targets), dtype=np.bool_)
     if not offered.any():
         raise ConfigError(
             "neighbors.verbatim leaves no text: none says all values of its table word for word.",
             where="config",
         )
-    tokens = _masked(layout, targets, table_of, words) if masked else targets
+    tokens = _masked(files, targets, table_of, words) if masked else targets
     return Store.build(
         ids=column_texts(rows["id"]),
         texts=column_texts(rows["text"]),
@@ -132,26 +146,22 @@ def build_store(
         table_of=table_of,
         tables=tables,
         offered=offered,
-        typicality=typicality(targets),
+        commonness=commonness(targets),
         tokenizer=tokenizer,
         fold=yes_no_fields(tables) if "auto" in fold else frozenset(fold),
+        score=score,
     )
 
 
-def _masked(layout: Layout, targets: Ragged, table_of: NDArray[np.int32], words: Vocabulary) -> Ragged:
-    values = [table.value_tokens() for table in linearized_tables(layout, "train")]
+def _masked(files: PreparedFiles, targets: Ragged, table_of: NDArray[np.int32], words: Vocabulary) -> Ragged:
+    values = [table.value_tokens() for table in linearized_tables(files, "train")]
     ids = targets.values.copy()
     texts = words.decode(targets.values)
     for row, table in enumerate(table_of):
         start, stop = targets.offsets[row], targets.offsets[row + 1]
-        hidden = np.array([token == "\x1a" for token in mask(texts[start:stop], values[table])])
+        hidden = np.array([token == MASK for token in mask(texts[start:stop], values[table])])
         ids[start:stop][hidden] = MASK_ID
     return Ragged(ids, targets.offsets)
-
-
-def read_records(path: Path) -> list[Table]:
-    """The tables of a tables file."""
-    return [Table.of(json.loads(record)) for record in column_texts(read_columns(path, ["record"])["record"])]
 
 
 def find_neighbors(
@@ -164,7 +174,7 @@ def find_neighbors(
     exclude: str,
     threads: int,
 ) -> NDArray[np.int32]:
-    """The rows of the store nearest to each example of `rows`; `exclude` is for the store's own rows."""
+    """The nearest store rows for each example of `rows`; `exclude` applies to examples of the store."""
     part = table_of[rows.start : rows.stop]
     if exclude == "self":
         queries = [store.features(tables[table]) for table in part]
@@ -179,7 +189,7 @@ def find_neighbors(
 
 
 def write_neighbors(path: Path, neighbors: NDArray[np.int32]) -> None:
-    """Writes the neighbours of a run of examples."""
+    """Writes the neighbors of consecutive examples."""
     offsets = np.arange(0, neighbors.size + 1, neighbors.shape[1], dtype=np.int64)
     write_columns(path, {"neighbors": ragged_column(Ragged(neighbors.reshape(-1), offsets))})
 
@@ -195,7 +205,7 @@ def write_derivations(
     neighbors: NDArray[np.int32],
     threads: int,
 ) -> None:
-    """Finds and writes the least derivations of a run of examples."""
+    """Finds and writes least derivations of consecutive examples."""
     found = derive_corpus(
         targets,
         table_tokens=table_tokens,
@@ -217,17 +227,16 @@ def generated_words(
     targets: Ragged,
     config: VocabularyConfig,
 ) -> Vocabulary:
-    """Adds which words policies may generate.
+    """The vocabulary with the words that policies may generate.
 
-    `parts` are the training derivations (splices, neighbours). A word counts once for each example whose
-    own table and neighbours lack it: exactly those examples splice it from the vocabulary.
+    `parts` are the training derivations (splices, neighbors). A word counts once for each example that
+    splices it from the vocabulary, because neither the table nor a neighbor has it.
     """
     missing = np.zeros(len(words), dtype=np.int64)
     for splices, neighbors in parts:
         rows = splices.values.reshape(-1, 5)
         example = np.repeat(np.arange(len(splices)), splices.lengths // 5)
-        first_word = 1 + (neighbors >= 0).sum(axis=1)[example]
-        word = rows[:, 2] - first_word
+        word = word_ids(rows[:, 2], neighbor_counts(neighbors)[example])
         pairs = np.unique(np.stack([example[word >= 0], word[word >= 0]]), axis=1)
         missing += np.bincount(pairs[1], minlength=len(words))
     generate = set(np.flatnonzero(missing >= max(1, config.generate_min_count)).tolist()) | {BEGIN_ID, END_ID}

@@ -1,8 +1,7 @@
-"""The first stage: examples are read, tokenised and checked; equal tables become one."""
+"""The first stage: read, tokenize and check examples; store each distinct table once."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ import pyarrow.parquet as pq
 
 from textsplice.config import CorpusConfig
 from textsplice.corpus import Corpus, Example, Table, read_corpus
-from textsplice.corpus.wikibio import Sentences
+from textsplice.corpus.splits import table_digest
 from textsplice.errors import CorpusError
 from textsplice.files import atomic_path
 from textsplice.slots.check import check_slots
@@ -22,9 +21,7 @@ from textsplice.slots.lexicon import Lexicon
 from textsplice.text import BEGIN, END, Linearized, Tokenizer, linearize, tokenize
 from textsplice.text.verbatim import unsaid_values
 
-ROWS_A_BATCH = 10_000
-SPLITS = ("train", "dev", "test")
-ALL = "all"
+ROWS_PER_BATCH = 10_000
 
 TEXTS = pa.schema(
     [
@@ -55,71 +52,15 @@ class Tokenized:
 
 def open_split(config: CorpusConfig, split: str) -> Corpus:
     """The split that a configuration means."""
-    return read_split(
+    return read_corpus(
         config.source, split, text_column=config.text_column or None, sentences=config.sentences
     )
-
-
-def read_split(
-    source: str,
-    split: str | None,
-    *,
-    text_column: str | None = None,
-    sentences: Sentences = "first",
-) -> Corpus:
-    """The examples of a split; of a corpus that is one file, those whose tables go there.
-
-    Of one file, `all` and None are every row.
-    """
-    if not is_one_file(source):
-        return read_corpus(source, split, text_column=text_column, sentences=sentences)
-    whole = read_corpus(source, text_column=text_column, sentences=sentences)
-    if split in (None, ALL):
-        return whole
-    if split not in SPLITS:
-        raise CorpusError(
-            f"unknown split {split!r}.", where=source, remedy="Say train, dev or test, or all for every row."
-        )
-    return Corpus(_Cut(whole, split), source, split)
-
-
-@dataclass(frozen=True, slots=True)
-class _Cut:
-    """Reads one split of one file."""
-
-    whole: Corpus
-    split: str
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        return self.whole.files
-
-    def examples(self) -> Iterator[Example]:
-        return (example for example in self.whole if split_of(example.table) == self.split)
-
-    def count(self) -> int:
-        return sum(1 for _ in self.examples())
-
-
-def is_one_file(source: str) -> bool:
-    """Whether train, dev and test must be cut from one file."""
-    return source != "bundled" and ":" not in source and Path(source).expanduser().is_file()
-
-
-def split_of(table: Table) -> str:
-    """Where a table of a one-file corpus goes: eight tenths train, one dev, one test, for ever the same."""
-    return {0: "dev", 1: "test"}.get(table_digest(table)[0] % 10, "train")
-
-
-def table_digest(table: Table) -> bytes:
-    """Sixteen bytes that stand for a table."""
-    return hashlib.blake2b(json.dumps(table.fields).encode("utf-8"), digest_size=16).digest()
 
 
 def tokenized_examples(
     corpus: Corpus, split: str, config: CorpusConfig, tokenizer: Tokenizer
 ) -> Iterator[Tokenized]:
-    """The examples of a split, tokenised; too long ones are refused, cut or left out."""
+    """The examples of a split in tokens; those that are too long are refused, cut or left out."""
     seen: set[bytes] = set()
     table: Table | None = None
     linearized = Linearized([], [])
@@ -135,7 +76,8 @@ def tokenized_examples(
             if digest in seen:
                 continue
             seen.add(digest)
-        if example.table != table:  # the references of one table often stand together
+        # The references of a table are often adjacent. The order of its fields matters here.
+        if table is None or example.table.fields != table.fields:
             table, linearized = example.table, linearize(example.table, tokenizer)
         tokens = tokenize(example.text or "", tokenizer)
         if len(tokens) > config.max_tokens or len(linearized.tokens) > config.max_table_tokens:
@@ -177,7 +119,7 @@ def write_texts(
     advance: Callable[[int], None],
     lexicon: Lexicon | None = None,
 ) -> int:
-    """Writes texts and distinct tables as they come, and says how many texts there were."""
+    """Writes texts and distinct tables batch by batch; returns the number of texts."""
     number_of: dict[bytes, int] = {}
     count = 0
     iterator = iter(examples)
@@ -187,7 +129,7 @@ def write_texts(
         pq.ParquetWriter(texts_file, TEXTS, compression="zstd") as texts,
         pq.ParquetWriter(tables_file, TABLES, compression="zstd") as tables,
     ):
-        while batch := list(islice(iterator, ROWS_A_BATCH)):
+        while batch := list(islice(iterator, ROWS_PER_BATCH)):
             numbers: list[int] = []
             new: list[Tokenized] = []
             for item in batch:
@@ -215,7 +157,7 @@ def _texts_table(batch: list[Tokenized], numbers: list[int], lexicon: Lexicon | 
 
 
 def _unsaid(item: Tokenized, lexicon: Lexicon | None) -> int:
-    """Values that the text does not say word for word; with a lexicon, also all other slips with them."""
+    """How many values the text does not say word for word; with a lexicon, plus all slot errors."""
     unsaid = unsaid_values(item.target, item.table)
     if lexicon is None:
         return unsaid

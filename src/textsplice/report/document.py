@@ -1,7 +1,7 @@
 """The derivation document: the value that all views are drawn from.
 
 It is a generation together with what replaying it shows: every canvas, and what each splice inserted and
-replaced. `docs/views.md` and `schema.json` describe its JSON. An oracle's derivation has one too.
+replaced. `docs/views.md` and `schemas/` describe its JSON. An oracle's derivation has one too.
 """
 
 from __future__ import annotations
@@ -14,16 +14,10 @@ from typing import NamedTuple
 
 from textsplice.corpus.table import Table
 from textsplice.errors import InputError
+from textsplice.oracle.sources import OfferedNeighbor, SourceKind, Sources
 from textsplice.oracle.splice import Origin, Splice
 from textsplice.search.generation import FORMAT as GENERATION_FORMAT
-from textsplice.search.generation import (
-    Generation,
-    OfferedNeighbor,
-    SourceKind,
-    Sources,
-    Step,
-    make_generation,
-)
+from textsplice.search.generation import Generation, Step, make_generation
 from textsplice.search.verify import find_lie
 from textsplice.text.linearize import linearize
 from textsplice.text.tokens import Tokenizer, tokenize

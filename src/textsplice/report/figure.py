@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
+from textsplice.oracle.sources import SourceKind
 from textsplice.report.document import Document
 from textsplice.report.frames import MASK_SIGN, Frame, Piece, finished, spacing
 from textsplice.report.widths import Placed, lay, text_width
-from textsplice.search.generation import SourceKind
 from textsplice.text.tokens import BEGIN, END, MASK
 
 SIZE = 14.0

@@ -11,11 +11,11 @@ from importlib import resources
 from string import Template
 
 from textsplice import __version__
+from textsplice.oracle.sources import OfferedNeighbor
 from textsplice.report.document import Document
 from textsplice.report.escape import markup, script_json
 from textsplice.report.frames import frames, spacing
 from textsplice.report.plain import plain, rule_texts
-from textsplice.search.generation import OfferedNeighbor
 from textsplice.text.tokens import BEGIN, END, MASK, Tokenizer
 
 GENERATOR = f"textsplice {__version__}"

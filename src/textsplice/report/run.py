@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -17,6 +16,8 @@ from textsplice.evaluate.score import Score, Signature
 from textsplice.files import file_hash
 from textsplice.oracle.splice import Splice
 from textsplice.report.curve import Point
+from textsplice.runs.journal import read_journal
+from textsplice.runs.run import Run
 from textsplice.search.generation import FORMAT as GENERATION_FORMAT
 from textsplice.slots.check import SlotSummary, check_slots, summarize_slots
 from textsplice.slots.lexicon import BUNDLED, Lexicon
@@ -24,20 +25,7 @@ from textsplice.slots.lexicon import BUNDLED, Lexicon
 JSON = Mapping[str, object]
 
 
-class RunFiles(NamedTuple):
-    """The files of a run's folder that a report reads."""
-
-    about: Path
-    settings: Path
-    journal: Path
-    scores: Path
-
-
-def run_files(folder: Path) -> RunFiles:
-    """Where a run keeps what a report reads; the only place here that knows these names."""
-    return RunFiles(
-        folder / "run.json", folder / "config.toml", folder / "train.jsonl", folder / "scores.json"
-    )
+SCORES = "scores.json"  # what `evaluate --json` printed
 
 
 class Habits(NamedTuple):
@@ -92,25 +80,25 @@ def read_run(path: Path) -> RunFacts:
         )
     folder = path if path.is_dir() else path.parent
     outputs = outputs_in(path) if path.is_dir() else path
-    files = run_files(folder)
-    if outputs is None and not files.about.exists():
+    run = Run.open(folder) if Run.is_run(folder) else None
+    if outputs is None and run is None:
         raise InputError(
             "this folder is not a run and has no generations.",
             where=str(path),
             remedy="Give a run's folder, or a file that `textsplice generate` wrote.",
         )
-    train, validation = _journal(files.journal)
-    settings = _settings(files.settings)
+    train, validation = _losses(run)
+    settings = cast("Mapping[str, JSON]", run.config.to_dict()) if run and run.is_complete() else {}
     return RunFacts(
         title=folder.resolve().name if path.is_dir() else path.name,
-        about=_json(files.about),
+        about=run.about if run else {},
         settings=settings,
         train=train,
         validation=validation,
         outputs=outputs,
         outputs_hash=file_hash(outputs) if outputs else "",
         habits=_habits(outputs) if outputs else None,
-        scores=_scores(files.scores, outputs),
+        scores=_scores(folder / SCORES, outputs),
         faithfulness=_faithfulness(outputs, settings) if outputs else None,
     )
 
@@ -140,26 +128,12 @@ def _is_generations(path: Path) -> bool:
         return GENERATION_FORMAT in file.readline()
 
 
-def _settings(path: Path) -> Mapping[str, JSON]:
-    if not path.is_file():
-        return {}
-    try:
-        sections = tomllib.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"is not TOML: {error}.", where=str(path)) from error
-    return {name: values for name, values in sections.items() if isinstance(values, dict)}
-
-
-def _journal(path: Path) -> tuple[list[Point], list[Point]]:
-    """The losses of training and of validation; skips a last line that a killed run left unfinished."""
-    points: dict[str, list[Point]] = {"train": [], "validation": []}
-    if path.is_file():
-        for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
-            if not line.endswith("\n"):
-                continue
-            row = json.loads(line)
-            if row.get("kind") in points and isinstance(row.get("loss"), (int, float)):
-                points[row["kind"]].append(Point(int(row["step"]), float(row["loss"])))
+def _losses(run: Run | None) -> tuple[list[Point], list[Point]]:
+    """The losses of training and of validation."""
+    points: dict[object, list[Point]] = {"train": [], "validation": []}
+    for row in read_journal(run.journal) if run and run.journal.is_file() else ():
+        if row.get("kind") in points and isinstance(row.get("loss"), (int, float)):
+            points[row["kind"]].append(Point(int(row["step"]), float(row["loss"])))
     return points["train"], points["validation"]
 
 
@@ -210,7 +184,7 @@ def _score(row: JSON, where: str) -> Score:
 def _faithfulness(outputs: Path, settings: Mapping[str, JSON]) -> Faithfulness:
     """Checks every text against its table with the corpus's lexicon, or with the values as written."""
     texts = [
-        (str(row["id"]), str(row["text"]), Table.of(cast("Mapping[str, str]", row["table"])))
+        (str(row["id"]), str(row["text"]), Table.from_record(cast("Mapping[str, str]", row["table"])))
         for row in read_rows(outputs)
         if row.get("status") != "abstained"
     ]

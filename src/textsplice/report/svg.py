@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+from textsplice.oracle.sources import SourceKind
 from textsplice.report.document import Document
 from textsplice.report.escape import markup
 from textsplice.report.figure import (
@@ -28,7 +29,6 @@ from textsplice.report.figure import (
 )
 from textsplice.report.frames import MASK_SIGN, Frame, frames
 from textsplice.report.widths import FAMILY, Placed, is_estimated, text_width
-from textsplice.search.generation import SourceKind
 
 MARGIN = 16.0
 GUTTER = 96.0

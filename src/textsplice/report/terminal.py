@@ -10,10 +10,10 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
+from textsplice.oracle.sources import SourceKind
 from textsplice.report.document import Document
 from textsplice.report.frames import CARET, MASK_SIGN, Frame, Piece, finished, frames, shown, tag
 from textsplice.report.plain import heading, table_rows
-from textsplice.search.generation import SourceKind
 
 # One underline per kind: single, double, and italics, since terminals have no third.
 _STYLES: dict[SourceKind, str] = {

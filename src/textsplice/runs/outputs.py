@@ -1,4 +1,4 @@
-"""Folders of results (experiments, rating sheets, quickstart): written again only where nobody changed them."""
+"""Folders of results (experiments, rating sheets, quickstart): rewritten only if nobody changed them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class OutputFolder:
                     where=str(path),
                     remedy="Move it away, or name another folder with --out.",
                 )
-            if file_hash(path) != self._files[name]:
+            if file_hash(path) not in self._files[name]:
                 raise ConfigError(
                     "was changed after this command wrote it.",
                     where=str(path),
@@ -47,32 +47,35 @@ class OutputFolder:
 
     def write(self, name: str, data: str | bytes) -> Path:
         """Writes one file and lists it."""
-        self.require_free(name)
         path = listed_path(self.path, name)
         content = data.encode("utf-8") if isinstance(data, str) else data
-        # Listed first: a file that is half written by a killed command is still ours.
-        self._record(name, hashlib.sha256(content).hexdigest())
+        digest = hashlib.sha256(content).hexdigest()
+        if not (path.is_file() and file_hash(path) == digest):
+            self.require_free(name)
+        # Both hashes are listed while the file is replaced: if the command is killed, it is ours either way.
+        self._record(name, [*self._files.get(name, []), digest])
         atomic_write_bytes(path, content)
+        self._record(name, [digest])
         return path
 
     def record(self, name: str) -> None:
         """Lists a file that was written another way, as it is now."""
-        self._record(name, file_hash(listed_path(self.path, name)))
+        self._record(name, [file_hash(listed_path(self.path, name))])
 
-    def _record(self, name: str, digest: str) -> None:
-        if self._files.get(name) != digest:
-            self._files[name] = digest
+    def _record(self, name: str, digests: list[str]) -> None:
+        if self._files.get(name) != digests:
+            self._files[name] = digests
             data = {"format": FORMAT, "files": dict(sorted(self._files.items()))}
             atomic_write_text(self.path / LIST, json.dumps(data, indent=1) + "\n")
 
 
-def _read_list(path: Path) -> dict[str, str]:
+def _read_list(path: Path) -> dict[str, list[str]]:
     if not path.exists():
         return {}
     try:
         data = cast("dict[str, object]", json.loads(path.read_text(encoding="utf-8")))
         if data.get("format") == FORMAT:
-            return cast("dict[str, str]", data["files"])
+            return cast("dict[str, list[str]]", data["files"])
     except (OSError, ValueError, KeyError, AttributeError) as error:
         raise StorageError(f"can't be read: {error}.", where=str(path)) from error
     raise StorageError(

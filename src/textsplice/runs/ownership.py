@@ -12,7 +12,7 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
-from textsplice.errors import StorageError
+from textsplice.errors import StorageError, TextspliceError
 from textsplice.files import storage_error
 
 
@@ -68,7 +68,7 @@ def remove_empty_parents(folder: Path, paths: Iterable[Path]) -> None:
 
 
 @contextmanager
-def locked(folder: Path, busy: StorageError) -> Generator[None]:
+def locked(folder: Path, busy: TextspliceError) -> Generator[None]:
     """Holds the folder for one writer; raises `busy` if another one does. The lock ends with the process."""
     try:
         folder.mkdir(parents=True, exist_ok=True)

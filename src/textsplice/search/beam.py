@@ -22,11 +22,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from textsplice.oracle.canvas import ID_MARKS, obstacle
 from textsplice.oracle.splice import Splice
 from textsplice.policy.full import FullPolicy
 from textsplice.policy.full_scores import Canvases, CaseStates, FirstScores
 from textsplice.search.hypothesis import INFINITY, BeamSettings, FirstDecision, Hypothesis
-from textsplice.search.problem import Candidate, Outcome, Problem, breaks, draft, gap
+from textsplice.search.problem import Candidate, Outcome, Problem, breaks, draft
 from textsplice.text.linearize import Segment
 from textsplice.text.vocabulary import BEGIN_ID, END_ID
 
@@ -286,7 +287,7 @@ class _Beams:
         """Whether a canvas may be given as a text, and the values it lacks if that is all it lacks."""
         problem, outcome = self.problems[case], self.outcomes[case]
         score = total / (2 * len(splices))
-        reason = gap(ids)
+        reason = obstacle(ids, ID_MARKS)
         if reason is not None:
             outcome.hinder(f"{reason} within {self.settings.max_splices} splices", rule=False, score=score)
             return False, ()

@@ -8,8 +8,9 @@ from math import exp
 from typing import Literal
 
 from textsplice.corpus.table import Table
+from textsplice.oracle.sources import Sources
 from textsplice.oracle.splice import provenance
-from textsplice.search.generation import Sources, inner
+from textsplice.search.generation import inner
 from textsplice.search.problem import Candidate
 from textsplice.search.rules import Draft, contains
 from textsplice.slots.check import check_slots

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from textsplice.errors import StorageError
-from textsplice.files import atomic_write_bytes
 from textsplice.neighbors.store import Store
 from textsplice.progress import bar
+from textsplice.runs.run import Run
 
 if TYPE_CHECKING:
     from safetensors import safe_open
@@ -34,10 +34,10 @@ KEPT = 20_000  # encodings held in memory: about 0.5 GB at 30 tokens and d 192
 class Encodings:
     """Encodings by store row: from memory, else from the run's folder if they were saved, else computed."""
 
-    def __init__(self, policy: FullPolicy | TokenPolicy, store: Store, run: Path | None) -> None:
+    def __init__(self, policy: FullPolicy | TokenPolicy, store: Store, run: Run | None) -> None:
         self.policy = policy
         self.store = store
-        self.folder = None if run is None else run / "encodings"
+        self.folder = None if run is None else run.encodings
         self._kept: OrderedDict[int, Tensor] = OrderedDict()
         self._useless: set[int] = set()  # shards that can't be used
 
@@ -65,10 +65,10 @@ class Encodings:
                 rows = range(first, min(first + SHARD, len(self.store)))
                 if not self._has(first, rows):
                     made = {str(row): tensor.contiguous() for row, tensor in self._compute(rows).items()}
-                    atomic_write_bytes(self._shard(first), save(made, {"made_from": self.key}))
+                    self.folder.write(first, save(made, {"made_from": self.key}))
                 progress.advance(len(rows))
         self._useless.clear()
-        return self.folder
+        return self.folder.path
 
     def _has(self, first: int, rows: Sequence[int]) -> bool:
         try:
@@ -103,7 +103,7 @@ class Encodings:
     def _load(self, rows: Sequence[int]) -> dict[int, Tensor]:
         """What the folder has of these rows; a file that can't be used is told of and then passed over."""
         found: dict[int, Tensor] = {}
-        if self.folder is None or not self.folder.is_dir():
+        if self.folder is None or not self.folder.exists():
             return found
         for first in sorted({row // SHARD * SHARD for row in rows} - self._useless):
             own = [row for row in rows if row // SHARD * SHARD == first]
@@ -118,7 +118,7 @@ class Encodings:
 
     def _shard(self, first: int) -> Path:
         assert self.folder is not None
-        return self.folder / f"{first:08}.safetensors"
+        return self.folder.shard(first)
 
 
 @contextmanager

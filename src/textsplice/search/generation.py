@@ -3,94 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, cast, overload
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, cast
 
 from textsplice.corpus.table import Table
-from textsplice.errors import InputError
 from textsplice.extensions import VIEWS
+from textsplice.oracle.sources import Sources
 from textsplice.oracle.splice import Origin, Splice, trace
-from textsplice.text.linearize import Linearized, Segment
-from textsplice.text.tokens import BEGIN, END, MASK, Tokenizer, detokenize_with_spans
+from textsplice.text.tokens import BEGIN, END, Tokenizer, detokenize_with_spans
 
 FORMAT = "textsplice.generation/1"
 Status = Literal["ok", "unfinished", "abstained"]
 # "most-probable": the policy chose a word by all its occurrences together; the likeliest one is named.
 Attribution = Literal["exact", "most-probable"]
-SourceKind = Literal["table", "neighbor", "vocabulary"]
-
-
-@dataclass(frozen=True, slots=True)
-class OfferedNeighbor:
-    """A training text that was offered for splicing: its id in the store, as written, and as masked."""
-
-    id: str
-    text: str
-    tokens: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Sources(Sequence[Sequence[str]]):
-    """What `Splice.neighbor` counts: 0 the table, 1…n the neighbours, 1 + n + id the vocabulary's words.
-
-    Of the vocabulary a generation keeps only the words it used; the rest of the ids are not there.
-    """
-
-    table: Linearized
-    neighbors: tuple[OfferedNeighbor, ...]
-    words: Mapping[int, str]
-
-    def __len__(self) -> int:
-        return self.first_word + max(self.words, default=-1) + 1
-
-    @property
-    def first_word(self) -> int:
-        """The number of the vocabulary's word 0."""
-        return 1 + len(self.neighbors)
-
-    @overload
-    def __getitem__(self, index: int) -> Sequence[str]: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Sequence[str]]: ...
-    def __getitem__(self, index: int | slice) -> Sequence[str] | Sequence[Sequence[str]]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        if index == 0:
-            return self.table.tokens
-        if 1 <= index < self.first_word:
-            return self.neighbors[index - 1].tokens
-        word = self.words.get(index - self.first_word)
-        if word is None:
-            raise InputError(f"source {index} is neither a neighbour nor a word that was used.")
-        return (word,)
-
-    def using(self, splices: Sequence[Splice], words: Sequence[str]) -> Sources:
-        """The same with the words of the vocabulary that a derivation uses, and no others."""
-        first = self.first_word
-        used = sorted({splice.neighbor - first for splice in splices if splice.neighbor >= first})
-        return replace(self, words={number: words[number] for number in used})
-
-    def token(self, origin: Origin) -> str:
-        """The token at a place of a source."""
-        return self[origin.neighbor][origin.position]
-
-    def kind(self, source: int) -> SourceKind:
-        """What sort of text a source is."""
-        if source == 0:
-            return "table"
-        return "neighbor" if source < self.first_word else "vocabulary"
-
-    def segment_at(self, position: int) -> Segment | None:
-        """The value of the table that holds a position of it; None for a field's name."""
-        return next((s for s in self.table.segments if s.start <= position < s.stop), None)
-
-    def label(self, source: int, position: int) -> str:
-        """Where a token comes from, for people: the field, the neighbour's id, or the vocabulary."""
-        kind = self.kind(source)
-        if kind == "neighbor":
-            return self.neighbors[source - 1].id
-        segment = self.segment_at(position) if kind == "table" else None
-        return segment.field if segment else kind
 
 
 class Provenance(NamedTuple):
@@ -270,22 +195,3 @@ def inner(origins: Sequence[Origin], sources: Sources) -> Sequence[Origin]:
     if first < last and sources.token(origins[last - 1]) == END:
         last -= 1
     return origins[first:last]
-
-
-def unfit(canvas: Sequence[str], origins: Sequence[Origin], sources: Sources) -> str | None:
-    """Why a canvas can't be a text under any rules, or None if it can.
-
-    A text is begin, at least one word, end; no begin, end or mask between; nothing of a field's name.
-    """
-    if len(canvas) < 2 or canvas[0] != BEGIN or canvas[-1] != END:
-        return "the text does not run from begin to end"
-    if len(canvas) == 2:
-        return "the text has no words"
-    words = canvas[1:-1]
-    if MASK in words:
-        return "a masked word was not replaced"
-    if BEGIN in words or END in words:
-        return "begin or end stands inside the text"
-    if any(o.neighbor == 0 and sources.segment_at(o.position) is None for o in origins):
-        return "a field's name stands in the text"
-    return None

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from textsplice.corpus.table import Table
 from textsplice.neighbors.store import Store
-from textsplice.search.generation import OfferedNeighbor
+from textsplice.oracle.sources import OfferedNeighbor
 from textsplice.search.rules import Rule
 from textsplice.text.vocabulary import Vocabulary
 

@@ -9,11 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from textsplice.oracle.sources import SourceKind, Sources
 from textsplice.oracle.splice import Origin, Splice
 from textsplice.policy.cases import Case, Keys
-from textsplice.search.generation import SourceKind, Sources
 from textsplice.search.rules import Draft, Rule, broken_rule
-from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID
 
 
 @dataclass(frozen=True)
@@ -90,23 +89,6 @@ class Outcome:
         """The score a text must beat to be among the best `count`."""
         scores = sorted((c.score for c in self.finished.values()), reverse=True)
         return scores[count - 1] if len(scores) >= count else float("-inf")
-
-
-def gap(ids: NDArray[np.int32]) -> str | None:
-    """Why a canvas is no text yet, whatever the rules; None if it could be one.
-
-    Field names need no check: the policy gives them probability 0, and spans stay inside a value.
-    """
-    if len(ids) < 2 or ids[0] != BEGIN_ID or ids[-1] != END_ID:
-        return "the text does not run from begin to end"
-    inner = ids[1:-1]
-    if not len(inner):
-        return "the text has no words"
-    if (inner == MASK_ID).any():
-        return "a masked word was not replaced"
-    if ((inner == BEGIN_ID) | (inner == END_ID)).any():
-        return "begin or end stands inside the text"
-    return None
 
 
 def draft(

@@ -7,17 +7,9 @@ from typing import cast, get_args
 
 from textsplice.corpus.table import Table
 from textsplice.errors import InputError
+from textsplice.oracle.sources import OfferedNeighbor, Sources
 from textsplice.oracle.splice import Splice
-from textsplice.search.generation import (
-    FORMAT,
-    Alternative,
-    Attribution,
-    Generation,
-    OfferedNeighbor,
-    Provenance,
-    Sources,
-    Status,
-)
+from textsplice.search.generation import FORMAT, Alternative, Attribution, Generation, Provenance, Status
 from textsplice.text.linearize import Linearized, Segment
 from textsplice.text.tokens import Tokenizer
 
@@ -29,7 +21,7 @@ def read_generation(data: Mapping[str, object], where: str) -> Generation:
         raise InputError(f"is of format {data.get('format')!r}; this version reads {FORMAT!r}.", where=where)
     return Generation(
         id=row.text("id"),
-        table=Table.of(cast("Mapping[str, str | list[str]]", row.mapping("table"))),
+        table=Table.from_record(cast("Mapping[str, str | list[str]]", row.mapping("table"))),
         text=row.text("text"),
         tokens=tuple(row.texts("tokens")),
         sources=_sources(row.row("sources")),

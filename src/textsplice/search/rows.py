@@ -87,10 +87,15 @@ def open_rows(path: Path) -> IO[str]:
         raise storage_error(error, path) from error
 
 
+def row_text(generation: Generation) -> str:
+    """A generation as one line of a file."""
+    return json.dumps(generation.to_dict(), ensure_ascii=False) + "\n"
+
+
 def write_row(file: IO[str], generation: Generation, path: Path | None) -> None:
-    """Writes one row and hands it to the system, so that what is done stays done."""
+    """Writes one row and hands it to the system, so that finished work is never lost."""
     try:
-        file.write(json.dumps(generation.to_dict(), ensure_ascii=False) + "\n")
+        file.write(row_text(generation))
         file.flush()
     except BrokenPipeError:
         raise

@@ -18,8 +18,8 @@ import regex
 from numpy.typing import NDArray
 
 from textsplice.errors import InputError
+from textsplice.oracle.sources import OfferedNeighbor, SourceKind, Sources
 from textsplice.oracle.splice import Origin, Splice, trace
-from textsplice.search.generation import OfferedNeighbor, SourceKind, Sources
 from textsplice.search.sentences import (
     count_sentences,
     ends_sentence,

@@ -11,9 +11,11 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from textsplice.corpus.table import Table
+from textsplice.oracle.canvas import TOKEN_MARKS, obstacle
+from textsplice.oracle.sources import OfferedNeighbor, Sources
 from textsplice.oracle.splice import Splice, trace
 from textsplice.search.choose import slot_slips
-from textsplice.search.generation import OfferedNeighbor, Sources, inner, unfit
+from textsplice.search.generation import inner
 from textsplice.search.problem import Candidate, Outcome
 from textsplice.search.rules import Draft, Rule, broken_rule
 from textsplice.text.linearize import Linearized, Segment, linearize
@@ -57,7 +59,7 @@ def swap(
         words = inner(origins, sources)
         draft = Draft(list(map(sources.token, words)), words, sources, splices)
         canvas = list(map(sources.token, origins))
-        reason = unfit(canvas, origins, sources) or broken_rule(task.rules, draft)
+        reason = obstacle(canvas, TOKEN_MARKS) or broken_rule(task.rules, draft)
         if reason is None:
             used.append(neighbor)
             # No probabilities here: fewer slips are better, then nearer. The number stands for the words.

@@ -15,8 +15,10 @@ from itertools import zip_longest
 from textsplice.corpus.table import Table
 from textsplice.errors import InputError, VerificationError
 from textsplice.neighbors.store import Store
+from textsplice.oracle.canvas import TOKEN_MARKS, obstacle
+from textsplice.oracle.sources import OfferedNeighbor
 from textsplice.oracle.splice import Origin, Splice, trace
-from textsplice.search.generation import Generation, OfferedNeighbor, inner, unfit
+from textsplice.search.generation import Generation, inner
 from textsplice.search.rules import Draft, Rule, broken_rule, rules_from_dicts
 from textsplice.text.linearize import linearize
 from textsplice.text.tokens import BEGIN, END, MASK, detokenize_with_spans, tokenize
@@ -169,9 +171,11 @@ def _inside_a_value(splice: Splice, generation: Generation) -> bool:
 
 def _text(generation: Generation, origins: Sequence[Origin]) -> str | None:
     sources = generation.sources
-    reason = unfit(list(map(sources.token, origins)), origins, sources)
+    reason = obstacle(list(map(sources.token, origins)), TOKEN_MARKS)
     if reason:
         return reason
+    if any(map(sources.is_field_name, origins)):
+        return "a field's name stands in the text"
     words = inner(origins, sources)
     tokens = tuple(map(sources.token, words))
     if tokens != generation.tokens:

@@ -9,8 +9,9 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from textsplice.corpus.table import Table
-from textsplice.slots.lexicon import POLAR, FieldWordings, Lexicon
+from textsplice.slots.lexicon import FieldWordings, Lexicon
 from textsplice.slots.mentions import Mention, words_of
+from textsplice.text.yes_no import is_yes_or_no
 
 Status = Literal["ok", "missing", "wrong", "repeated", "added", "unchecked"]
 ERRORS: tuple[Status, ...] = ("missing", "wrong", "repeated", "added")
@@ -140,7 +141,7 @@ def _check_field(
     foreign = _foreign(mentions, values, wordings, elsewhere)
     for value in values:
         count = _times_said([mention for mention in mentions if value in mention.values])
-        if value.casefold() in POLAR and value not in wordings.wordings:
+        if is_yes_or_no(value) and value not in wordings.wordings:
             yield Slot(field, value, "unchecked")
         elif not count:
             yield Slot(field, value, "wrong", foreign.pop(0)) if foreign else Slot(field, value, "missing")

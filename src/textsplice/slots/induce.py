@@ -1,8 +1,8 @@
-"""A lexicon from data: which phrases go with which value of which field?
+"""Induces a lexicon from data: which phrases express which value of which field?
 
-For each value, phrases of up to five words are ranked by how many texts of tables with that value they
-explain that no chosen phrase explains yet, as long as they are rarely said of tables without it. What comes
-out is a proposal to be read, not a truth: counting can't tell fields apart that go together in the data.
+For each value, phrases of up to five words are chosen greedily. The best phrase appears in the most texts of
+tables with the value that have no chosen phrase yet, and rarely in texts of other tables. The result is a
+proposal for people to review: counting can't separate fields whose values occur together.
 """
 
 from __future__ import annotations
@@ -12,29 +12,30 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from textsplice.corpus.table import Example
-from textsplice.slots.lexicon import POLAR, FieldWordings, Lexicon
+from textsplice.slots.lexicon import FieldWordings, Lexicon
 from textsplice.slots.mentions import verbatim_phrases, words_of
+from textsplice.text.yes_no import is_yes_or_no
 
 _MARKS = frozenset(".!?,;:")
 
 
 @dataclass(frozen=True, slots=True)
 class Induction:
-    """When a phrase is proposed."""
+    """Thresholds for proposing a phrase."""
 
-    most_values: int = 40  # a field with more has values that are said as they are written
+    most_values: int = 40  # a field with more values gets no phrases: its values appear verbatim
     longest: int = 5
     least_texts: int = 10
-    precision: float = 0.75  # of the texts with the phrase, how many have tables with the value
-    lift: float = 2.0  # how much likelier the phrase is with the value than without
-    gain: float = 0.01  # share of the value's texts that a further phrase must explain
-    as_good: float = 0.9
+    precision: float = 0.75  # least share of texts with the phrase whose tables have the value
+    lift: float = 2.0  # how much more frequent the phrase is with the value than without
+    gain: float = 0.01  # share of the value's texts that another phrase must explain
+    as_good: float = 0.9  # phrases that explain this share of the most are rivals
     most_phrases: int = 12
-    repeated: float = 0.05  # a field said twice in more texts than this may be said twice
+    repeated: float = 0.05  # a field said twice in a larger share of texts may be said twice
 
 
 def induce(examples: Iterable[Example], settings: Induction = Induction()) -> Lexicon:  # noqa: B008 - frozen
-    """Proposes wordings for all values of all fields with few values."""
+    """Proposes wordings for the values of every field that has few."""
     texts = [(example, words_of(example.text)) for example in examples if example.text]
     values: dict[str, Counter[str]] = {}
     for example, _ in texts:
@@ -73,7 +74,7 @@ def _phrases(
     verbatim: bool,
 ) -> tuple[str, ...]:
     having = {n for n, (e, _) in enumerate(texts) if field in e.table and value in e.table[field]}
-    # Only texts of tables with the field can speak against a phrase.
+    # Only texts of tables that have the field count against a phrase.
     asked = {n for n, (e, _) in enumerate(texts) if any(name == field and v for name, v in e.table)}
     candidates: dict[str, set[int]] = {}
     precision: dict[str, float] = {}
@@ -94,7 +95,7 @@ def _phrases(
         most = max(gains.values())
         if most < max(settings.least_texts, settings.gain * len(having)):
             break
-        # Of phrases that explain about as much, the surest and longest: "could park" before "could".
+        # Among phrases that explain about as much, the most precise and longest: "could park" before "could".
         rivals = [gram for gram, gained in gains.items() if gained >= settings.as_good * most]
         best = max(rivals, key=lambda gram: (round(precision[gram], 2), len(gram), gram))
         del candidates[best]
@@ -104,7 +105,7 @@ def _phrases(
 
 
 def _without_values(example: Example, words: list[str]) -> list[str]:
-    """The words with values of the table cut out, so that no name becomes a wording."""
+    """The words without the values of the table, so that no name becomes a wording."""
     kept = list(words)
     for _, values in example.table:
         for value in values:
@@ -134,7 +135,7 @@ def _common(grams: Sequence[set[str]], least: int) -> set[str]:
 
 
 def _says(value: str, words: Sequence[str]) -> int:
-    """How often a text says a value as it is written."""
+    """How often a value appears verbatim in a text."""
     best = 0
     for phrase in verbatim_phrases(value):
         size = len(phrase)
@@ -144,9 +145,9 @@ def _says(value: str, words: Sequence[str]) -> int:
 
 
 def _said_as_written(field: str, texts: Texts) -> bool:
-    """Whether values of a field stand in texts at all; `yes` and `no` don't."""
+    """Whether values of a field appear verbatim in texts; `yes` and `no` do not."""
     slots = [(value, words) for e, words in texts if field in e.table for value in e.table[field]]
-    if all(value.casefold() in POLAR for value, _ in slots):
+    if all(is_yes_or_no(value) for value, _ in slots):
         return False
     return sum(_says(value, words) > 0 for value, words in slots) > 0.1 * len(slots)
 

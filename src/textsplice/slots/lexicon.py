@@ -1,23 +1,23 @@
-"""How values are worded: a TOML file a corpus, read into phrases.
+"""How values are worded: one TOML file per corpus, parsed into phrases.
 
     [_sets]
     CHILD = "family|families|kid|kids|child|children"
 
     [familyFriendly]
-    verbatim = false     # the value itself ("yes") is never how it is said
+    verbatim = false     # the value itself ("yes") does not express it
     repeatable = false   # saying it twice is an error
-    generic = []         # values that any text may mention: no error if the table lacks them
-    neutral = []         # phrases that say nothing of this field: "average price" is no rating
-    values = []          # further values that are said as they are written
+    generic = []         # values that any text may mention, even if the table lacks them
+    neutral = []         # phrases that do not express this field: "average price" is not a rating
+    values = []          # more values, which are expressed verbatim
 
     [familyFriendly.wordings]
     yes = ["{CHILD} friendly", "welcome|welcomes ... {CHILD}"]
     no = ["not|isn't ... {CHILD} friendly", "adults only"]
 
-A phrase is words apart by spaces; `a|b` is either, `word?` may be missing, `{CHILD}` is a set, `...` stands
-for up to four words of the same clause. `"cheap | less than £20" = […]` gives two values the same phrases.
-Case, accents and hyphens don't matter. The longest phrase of a field wins, so `not family friendly` is no
-`family friendly`.
+A phrase is words separated by spaces. `a|b` is either word, `word?` is optional, `{CHILD}` is a set, and
+`...` is up to four words of the same clause. `"cheap | less than £20" = […]` gives two values the same
+phrases. Case, accents and hyphens are ignored. The longest phrase of a field wins, so `not family friendly`
+is not `family friendly`.
 """
 
 from __future__ import annotations
@@ -36,26 +36,26 @@ from textsplice.config import unknown_name
 from textsplice.corpus.missing import missing_file
 from textsplice.corpus.table import Table
 from textsplice.errors import ConfigError
+from textsplice.text.yes_no import is_yes_or_no
 
 if TYPE_CHECKING:
     from textsplice.slots.mentions import Matcher
 
 GAP = frozenset(("...",))
-SHARED = " | "  # between values that are worded alike
+SHARED = " | "  # separates values that share their wordings
 BUNDLED = ("bundled", "e2e")
-VALUES = "values"  # the lexicon of whatever tables are at hand
-POLAR = frozenset(("yes", "no", "true", "false"))
+VALUES = "values"  # the name of the lexicon of the tables at hand
 SETS = "_sets"
 _SET = re.compile(r"\{([A-Z_]+)\}")
 _KEYS = ("verbatim", "repeatable", "generic", "neutral", "values", "wordings")
 
-# One place of a phrase is the set of words that may stand there; GAP is up to four of any.
+# One place of a phrase is the set of words allowed there; GAP is up to four words of any kind.
 Phrase = tuple[frozenset[str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class FieldWordings:
-    """How the values of one field are said."""
+    """How the values of one field are worded."""
 
     wordings: Mapping[str, tuple[str, ...]]
     values: tuple[str, ...] = ()
@@ -65,12 +65,12 @@ class FieldWordings:
     neutral: tuple[str, ...] = ()
 
     def known_values(self) -> list[str]:
-        """All values, those with wordings first."""
+        """All values; those with wordings come first."""
         return list(dict.fromkeys((*self.wordings, *self.values)))
 
 
 def lexicon_path(name: str | Path) -> Path:
-    """The file of a lexicon: `e2e` and `bundled` come with the package, others are files."""
+    """The file of a lexicon: `e2e` or `bundled`, which come with the package, or a path."""
     path = Path(name)
     if str(name) in BUNDLED:
         path = Path(__file__).with_name("lexicons") / f"{name}.toml"
@@ -98,25 +98,25 @@ class Lexicon:
 
     @classmethod
     def named(cls, name: str | Path, tables: Iterable[Table]) -> Lexicon:
-        """What `load` knows by this name; `values` is the lexicon of these tables."""
+        """The lexicon that `load` reads by this name; `values` is the lexicon of these tables."""
         return cls.of_tables(tables) if name == VALUES else cls.load(name)
 
     @classmethod
     def of_tables(cls, tables: Iterable[Table]) -> Lexicon:
-        """The lexicon of a corpus nobody wrote one for: values are said as they are written.
+        """The lexicon for a corpus without one: values are expressed verbatim.
 
-        A yes or no is not: the word `no` says nothing of any field.
+        Yes and no are left out: the word `no` does not tell which field it is about.
         """
         values: dict[str, dict[str, None]] = {}
         for table in tables:
             for field, given in table:
-                said = (value for value in given if value.casefold() not in POLAR)
+                said = (value for value in given if not is_yes_or_no(value))
                 values.setdefault(field, {}).update(dict.fromkeys(said))
         return cls({field: FieldWordings({}, tuple(known)) for field, known in values.items()})
 
     @cached_property
     def matcher(self) -> Matcher:
-        """Finds what a text says; made once."""
+        """Finds what a text says; built on first use."""
         from textsplice.slots.mentions import Matcher
 
         return Matcher(self)
@@ -144,7 +144,7 @@ class Lexicon:
 
 
 def parse_phrase(text: str, *, where: str = "lexicon") -> list[Phrase]:
-    """A written phrase as its variants: one with and one without each `word?`."""
+    """The variants of a written phrase: with and without each `word?`."""
     from textsplice.slots.mentions import words_of
 
     places: list[list[list[frozenset[str]]]] = []
@@ -153,7 +153,7 @@ def parse_phrase(text: str, *, where: str = "lexicon") -> list[Phrase]:
             places.append([[GAP]])
             continue
         optional = part.endswith("?")
-        # "kid-friendly" and "don't" are several or one word, as in a text.
+        # Split as texts are: "kid-friendly" is two words, "don't" is one.
         options = [words_of(option) for option in part.removesuffix("?").split("|")]
         if all(len(option) == 1 for option in options):
             variants = [[frozenset(option[0] for option in options)]]

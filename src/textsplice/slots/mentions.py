@@ -1,4 +1,4 @@
-"""Which values of which fields a text mentions."""
+"""Finds which values of which fields a text mentions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from textsplice.slots.lexicon import GAP, FieldWordings, Lexicon, Phrase, parse_phrase
 
 GAP_WORDS = 4
-# What a gap does not reach over: "not cheap but family friendly" is family friendly, "for a non family
+# A gap does not extend over these: "not cheap but family friendly" is family friendly, "for a non family
 # friendly meal" is not for families.
 _BARRIERS = frozenset(
     (*".!?,;:", "but", "and", "yet", "though", "although", "however", "not", "non", "no", "never", "without")
@@ -21,7 +21,7 @@ _ARTICLES = frozenset(("the", "a", "an"))
 
 
 class Mention(NamedTuple):
-    """A place `words[start:stop]` that says one of `values` of a field."""
+    """`words[start:stop]` says one of `values` of a field."""
 
     start: int
     stop: int
@@ -38,7 +38,7 @@ class _Entry(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """A phrase of which `place` parts have been read; `skipped` words of the gap it stands at, if any."""
+    """A phrase matched up to `place`; if that is a gap, `skipped` of its words have been read."""
 
     entry: _Entry
     place: int
@@ -46,7 +46,7 @@ class _Place(NamedTuple):
 
 
 def words_of(text: str) -> list[str]:
-    """Lowercase words without accents, numbers, currency signs, and the marks that end clauses."""
+    """Lowercase words without accents, numbers, currency signs, and punctuation that ends clauses."""
     if not text.isascii():
         decomposed = unicodedata.normalize("NFKD", text.replace("’", "'"))
         text = "".join(c for c in decomposed if not unicodedata.combining(c))
@@ -54,7 +54,7 @@ def words_of(text: str) -> list[str]:
 
 
 class _Node:
-    """A state of the automaton: how far each phrase has been read. Its edges are made when first walked."""
+    """A state of the automaton: how far each phrase is matched. Edges are built on first use."""
 
     __slots__ = ("_edges", "_places", "says")
 
@@ -66,14 +66,14 @@ class _Node:
         for place in unique:
             if place.place == len(place.entry.phrase):
                 ended.setdefault(place.entry.field, []).append(place.entry)
-        # A phrase that stands under several values is right for each of them.
+        # A phrase listed under several values says any of them.
         self.says = [
             (field, frozenset().union(*(e.values for e in entries)), any(e.verbatim for e in entries))
             for field, entries in ended.items()
         ]
 
     def after(self, word: str) -> _Node | None:
-        """The state after one more word; None if no phrase goes on with it."""
+        """The state after one more word; None if no phrase continues with it."""
         try:
             return self._edges[word]
         except KeyError:
@@ -84,7 +84,7 @@ class _Node:
 
 
 class Matcher:
-    """A lexicon as an automaton over words: each place of a text is read until no phrase goes on."""
+    """A lexicon as an automaton over words, run from each position until no phrase continues."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         by_word: dict[str, list[_Place]] = {}
@@ -97,7 +97,7 @@ class Matcher:
         self._first = {word: _Node(places) for word, places in by_word.items()}
 
     def find(self, words: Sequence[str], own: Iterable[tuple[str, str]] = ()) -> list[Mention]:
-        """All mentions; `own` are slots of the table, whose values the lexicon may not hold."""
+        """All mentions; `own` are the slots of the table, whose values may be missing in the lexicon."""
         found: list[Mention] = []
         for start, word in enumerate(words):
             node, stop = self._first.get(word), start + 1
@@ -143,7 +143,7 @@ def _entries(name: str, field: FieldWordings) -> list[_Entry]:
 
 @lru_cache(maxsize=1 << 16)
 def verbatim_phrases(value: str) -> tuple[Phrase, ...]:
-    """The value itself, and without its article: `The Vaults` is also said as `Vaults`."""
+    """The value itself, and without its article: `Vaults` also says `The Vaults`."""
     words = words_of(value)
     phrase = tuple(frozenset((word,)) for word in words)
     if not phrase:
@@ -163,9 +163,9 @@ def _verbatim_mentions(field: str, value: str, words: Sequence[str]) -> list[Men
 
 
 def _longest(found: list[Mention]) -> list[Mention]:
-    """Of mentions that overlap, the longest of a field; and none inside another field's written-out value.
+    """The longest of overlapping mentions of a field, and none inside a verbatim value of another field.
 
-    `Raja Indian Cuisine` is a name, and says nothing of Indian food.
+    `Raja Indian Cuisine` is a name and does not mention Indian food.
     """
     found.sort(key=lambda mention: (mention.start - mention.stop, mention.start))
     kept: list[Mention] = []

@@ -1,4 +1,4 @@
-"""Tokens, masks, vocabulary, linearised tables."""
+"""Tokens, masks, vocabulary, linearized tables."""
 
 from textsplice.text.linearize import Linearized, Segment, field_token, linearize
 from textsplice.text.masking import mask, mask_runs

@@ -1,4 +1,4 @@
-"""A text with its table's values replaced by their fields' names: what is left is how it is said."""
+"""The shape of a text: its table's values are replaced by the names of their fields."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from textsplice.text.linearize import Linearized, field_token
 
 
 def delexicalize(tokens: Sequence[str], table: Linearized) -> str:
-    """The text's shape: whole values become `field:`, longest first; case is folded."""
+    """The shape of a text: each whole value becomes `field:`, longest first; the rest is case-folded."""
     by_first: dict[str, list[tuple[list[str], str]]] = {}
     for segment, value in zip(table.segments, table.value_tokens(), strict=True):
         folded = [token.casefold() for token in value]

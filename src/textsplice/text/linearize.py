@@ -1,4 +1,4 @@
-"""A table as one sequence of tokens, with the map from value tokens to their places."""
+"""A table as one sequence of tokens, and where each value is in it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from textsplice.text.tokens import Tokenizer, tokenize
 
 
 class Segment(NamedTuple):
-    """One value of one field: `tokens[start:stop]` of the linearised table. Copied spans stay inside."""
+    """One value of one field: `tokens[start:stop]` of the linearized table. Copied spans stay inside one."""
 
     field: str
     start: int
@@ -19,13 +19,13 @@ class Segment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Linearized:
-    """`name value value … name value …`; the field's name is one token and belongs to no segment."""
+    """`name value value … name value …`; a field's name is one token, outside every segment."""
 
     tokens: list[str]
     segments: list[Segment]
 
     def segment_numbers(self) -> list[int]:
-        """For each token the number of its segment, -1 for a field's name."""
+        """The segment number of each token, -1 for a field's name."""
         numbers = [-1] * len(self.tokens)
         for number, segment in enumerate(self.segments):
             numbers[segment.start : segment.stop] = [number] * (segment.stop - segment.start)
@@ -37,15 +37,15 @@ class Linearized:
 
 
 def field_token(name: str) -> str:
-    """The one token that stands for a field's name in a linearised table.
+    """The token for a field's name in a linearized table.
 
-    The colon marks it, so that the field `name` and the word `name` have different embeddings.
+    The colon gives the field `name` and the word `name` different embeddings.
     """
     return f"{name}:"
 
 
 def linearize(table: Table, tokenizer: Tokenizer = "words") -> Linearized:
-    """The linearised table; empty fields are left out."""
+    """The linearized table, without empty fields."""
     tokens: list[str] = []
     segments: list[Segment] = []
     for name, values in table:

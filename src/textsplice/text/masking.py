@@ -1,4 +1,4 @@
-"""Masking: what a neighbour's text says of its own table must not be copied into another's."""
+"""Masking: hides in a neighbor what it says about its own table, so that it is not copied."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _STOP_WORDS = """
 a an and are as at be by for from has have in is it its no not of on or out than that the there this to was
 were which who with yes
 """
-# A run of one such word stays: it stands in values ("5 out of 5", "The Eagle") and everywhere else.
+# A single stop word is not masked: it appears in values ("5 out of 5", "The Eagle") and everywhere else.
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 
 def mask(tokens: Sequence[str], values: Sequence[Sequence[str]]) -> list[str]:
-    """The tokens with each maximal run that stands in a value replaced by as many mask tokens."""
+    """The tokens, with each maximal run that is part of a value replaced by as many mask tokens."""
     masked = list(tokens)
     for start, stop in mask_runs(tokens, values):
         masked[start:stop] = [MASK] * (stop - start)
@@ -23,9 +23,9 @@ def mask(tokens: Sequence[str], values: Sequence[Sequence[str]]) -> list[str]:
 
 
 def mask_runs(tokens: Sequence[str], values: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
-    """The half-open maximal runs of `tokens` that stand, in this order, inside one of `values`.
+    """The maximal runs `tokens[start:stop]` that are also runs of one of `values`, ignoring case.
 
-    Case does not matter. A run of a single stop word or of marks alone does not count.
+    A single stop word and a run of nothing but punctuation do not count.
     """
     words = [token.casefold() for token in tokens]
     starts: dict[str, list[tuple[list[str], int]]] = {}

@@ -1,10 +1,10 @@
-"""Text to tokens and back, so that what a person wrote is what a person reads.
+"""Text to tokens and back without a visible change.
 
-Two tokenisers: `words` for running text (punctuation and hyphens apart, `'s` apart), `spaces` for corpora
-that come tokenised (WikiBio). A token holds no control character; the special tokens *are* control
-characters, so no user's text can forge one. Most marks stick to a neighbour by custom (a comma to its left,
-a hyphen to both sides); one that stands apart against custom keeps its space, as in `" - "`, and so
-is another token than the hyphen of `family-friendly`.
+There are two tokenizers: `words` for running text (it separates punctuation, hyphens and `'s`) and `spaces`
+for corpora that are already tokenized (WikiBio). A token never contains a control character, but the special
+tokens are control characters, so no user's text can forge one. Most punctuation attaches to an adjacent
+word: a comma to the word on its left, a hyphen to both sides. A mark that is written with an unusual space
+keeps it in its token: `" - "` is a different token from the hyphen of `family-friendly`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PATTERN = r"""
   | [\p{L}\p{M}\p{N}_\u200c\u200d]+(?:['’][\p{L}\p{M}]+)*         # don't, O'Neill, any script
   | [£$€¥₹]\d+(?:[.,]\d+)*
   | \.{2,} | -{2,} | [!?]{2,} | [ ]
-  | \X                                                            # any other one character as people see it
+  | \X                                                            # any other grapheme cluster
 """
 
 _QUOTES: tuple[str, ...] = ('"', "'")
@@ -53,7 +53,7 @@ def _compiled() -> regex.Pattern[str]:
 
 
 def normalize(text: str) -> str:
-    """NFC, one space for any white space, no control characters."""
+    """The text in NFC, with single spaces and without control characters."""
     if not text.isprintable():
         text = "".join(
             " " if c.isspace() else c for c in text if c.isspace() or unicodedata.category(c) != "Cc"
@@ -69,7 +69,7 @@ def tokenize(text: str, tokenizer: Tokenizer = "words") -> list[str]:
     if tokenizer == "spaces":
         return normal.split()
     tokens: list[str] = []
-    spaced = False  # a space stands before the current match
+    spaced = False  # whether a space precedes the current match
     for found in _compiled().findall(normal):
         if found == " ":
             if tokens and _sticks_right(tokens[-1]):
@@ -82,17 +82,17 @@ def tokenize(text: str, tokenizer: Tokenizer = "words") -> list[str]:
 
 
 def detokenize(tokens: Sequence[str], tokenizer: Tokenizer = "words") -> str:
-    """The text that tokens stand for."""
+    """The text of tokens."""
     return detokenize_with_spans(tokens, tokenizer).text
 
 
 def detokenize_with_spans(tokens: Sequence[str], tokenizer: Tokenizer = "words") -> Detokenized:
-    """The text, and where in it each token stands."""
+    """The text of tokens, and the character range of each token in it."""
     parts: list[str] = []
     spans: list[tuple[int, int]] = []
     length = 0
     quote_is_open: dict[str, bool] = dict.fromkeys(_QUOTES, False)
-    glued = True  # nothing stands before the first token
+    glued = True  # no space before the first token
     for index, token in enumerate(tokens):
         left = right = False
         if tokenizer == "words":
@@ -121,7 +121,7 @@ def _sticks_right(token: str) -> bool:
 
 
 def _quote_sticks(tokens: Sequence[str], index: int, quote_is_open: dict[str, bool]) -> tuple[bool, bool]:
-    """Straight quotes open and close in turn; a last single one is an apostrophe (`adults' menu`)."""
+    """Straight quotes open and close in turn; an unpaired single quote is an apostrophe (`adults' menu`)."""
     quote = tokens[index]
     if quote == "'" and not quote_is_open[quote] and quote not in tokens[index + 1 :]:
         return True, False

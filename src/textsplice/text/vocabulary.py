@@ -1,4 +1,4 @@
-"""Words and their numbers; which words have an embedding, and which may be generated."""
+"""Words and their ids; which words have an embedding, and which may be generated."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from textsplice.files import atomic_write_text
 from textsplice.text.tokens import BEGIN, END, MASK
 
 PAD_ID, UNKNOWN_ID, BEGIN_ID, END_ID, MASK_ID = range(5)
-RESERVED = ("\x00", "\x15", BEGIN, END, MASK)  # pad and unknown never stand in a text
+RESERVED = ("\x00", "\x15", BEGIN, END, MASK)  # pad and unknown never appear in a text
 FORMAT = 1
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """`words[id]`; ids below `embedded` have an embedding of their own, the rest share UNKNOWN's."""
+    """`words[id]`; ids below `embedded` have their own embedding, the others share that of UNKNOWN."""
 
     words: tuple[str, ...]
     embedded: int
@@ -32,7 +32,7 @@ class Vocabulary:
 
     @classmethod
     def build(cls, counts: Counter[str], *, embed_min_count: int, extra: Iterable[str] = ()) -> Vocabulary:
-        """Words of `counts` by falling frequency (ties by the word), then `extra` ones by the word."""
+        """The words of `counts` by falling frequency, then alphabetically; then the `extra` words."""
         reserved = set(RESERVED)
         ranked = sorted(
             (word for word in counts if word not in reserved),
@@ -43,28 +43,28 @@ class Vocabulary:
         return cls((*RESERVED, *ranked, *others), len(RESERVED) + embedded)
 
     def id(self, word: str) -> int:
-        """The word's number; UNKNOWN's if there is none."""
+        """The id of a word; UNKNOWN_ID if the word is unknown."""
         return self._numbers.get(word, UNKNOWN_ID)
 
     def encode(self, tokens: Sequence[str]) -> list[int]:
-        """The numbers of tokens."""
+        """The ids of tokens."""
         get = self._numbers.get
         return [get(token, UNKNOWN_ID) for token in tokens]
 
     def decode(self, ids: Iterable[int]) -> list[str]:
-        """The tokens of numbers."""
+        """The tokens of ids."""
         return [self.words[number] for number in ids]
 
     def extended(self, words: Iterable[str]) -> Vocabulary:
-        """The same with further words at the end, which can be copied but not generated."""
+        """This vocabulary with more words at the end, which can be copied but not generated."""
         new = list(dict.fromkeys(word for word in words if word not in self._numbers))
         return Vocabulary((*self.words, *new), self.embedded, self.generate, self.frequent)
 
     def __len__(self) -> int:
         return len(self.words)
 
-    def save(self, path: Path) -> None:
-        """Writes `vocab.json`."""
+    def to_json(self) -> str:
+        """What `load` reads."""
         data = {
             "format": FORMAT,
             "words": self.words,
@@ -72,7 +72,11 @@ class Vocabulary:
             "generate": self.generate,
             "frequent": self.frequent,
         }
-        atomic_write_text(path, json.dumps(data, ensure_ascii=False, separators=(",", ":")))
+        return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+    def save(self, path: Path) -> None:
+        """Writes a file that `load` reads."""
+        atomic_write_text(path, self.to_json())
 
     @classmethod
     def load(cls, path: Path) -> Vocabulary:

@@ -6,16 +6,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from textsplice.training.journal import read_journal
     from textsplice.training.loop import TrainingResult
     from textsplice.training.start import train
     from textsplice.training.tuning import TuningResult, tune
 
-__all__ = ["TrainingResult", "TuningResult", "read_journal", "train", "tune"]
+__all__ = ["TrainingResult", "TuningResult", "train", "tune"]
 
 # Torch takes seconds to import: only when a name is really used.
 _MODULES = {
-    "read_journal": "journal",
     "TrainingResult": "loop",
     "train": "start",
     "TuningResult": "tuning",

@@ -29,6 +29,6 @@ def deterministic(threads: int) -> Generator[None]:
 
 
 def seed_step(seed: int, step: int, rank: int) -> None:
-    """Dropout's randomness as a function of the step alone: nothing to save, nothing to lose."""
+    """Seeds dropout as a function of the step alone, so that no generator's state must be saved."""
     mixed = np.random.SeedSequence([seed, step, rank]).generate_state(1, np.uint64)
     torch.manual_seed(int(mixed[0] >> np.uint64(1)))

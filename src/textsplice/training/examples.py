@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from textsplice.config import TrainingConfig
 from textsplice.errors import TrainingError
 from textsplice.policy import Batch, PolicyConfig, collate
-from textsplice.prepare.folder import Prepared, PreparedSplit
 from textsplice.ragged import Ragged
+from textsplice.runs.prepared import Prepared, PreparedSplit
 from textsplice.training.order import Order, Rows, cases_of, pack, references, share
 from textsplice.training.processes import Processes
 
@@ -25,7 +25,7 @@ class Examples:
     texts: Ragged
     policy: PolicyConfig
     cases: NDArray[np.int64]
-    # Actions a reference: what processes share equally.
+    # Actions per reference: what is shared equally between processes.
     weights: NDArray[np.int64]
     processes: Processes
 

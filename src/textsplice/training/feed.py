@@ -43,7 +43,7 @@ def prefetch(items: Iterator[Item], depth: int = 2) -> Generator[Iterator[Item]]
                     return
             put(_End())
         except BaseException as error:
-            # Raised again where the item is asked for: a thread has nobody to tell.
+            # Raised again where the item is asked for.
             put(_Failure(error))
 
     def drain() -> Iterator[Item]:

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM as a wish that training grants between two steps."""
+"""Ctrl-C and SIGTERM as a request to stop, which training follows between two steps."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ LAUNCHER = "TEXTSPLICE_LAUNCHER"
 
 
 @contextmanager
-def stop_wish() -> Generator[Callable[[], bool]]:
-    """Yields whether somebody asked to stop; asking a second time stops at once."""
+def stop_requested() -> Generator[Callable[[], bool]]:
+    """Yields a function that says whether somebody asked to stop; a second request stops at once."""
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False  # only the main thread may listen to signals
         return

@@ -15,12 +15,12 @@ from typing import cast
 from textsplice import errors
 from textsplice.config import Config, config_from_dict
 from textsplice.errors import TextspliceError, TrainingError
-from textsplice.training.interrupt import LAUNCHER, stop_wish
+from textsplice.training.interrupt import LAUNCHER, stop_requested
 from textsplice.training.loop import TrainingResult
 
 POLL_SECONDS = 0.1
 GRACE_SECONDS = 10.0
-LOST = "Connection closed by peer"  # what gloo says where another worker has ended
+LOST = "Connection closed by peer"  # gloo's message when another worker has ended
 
 Answer = dict[str, dict[str, object]]
 
@@ -28,7 +28,7 @@ Answer = dict[str, dict[str, object]]
 def launch(
     config: Config, *, resume: bool, fresh: bool, quiet: bool, command: Sequence[str]
 ) -> TrainingResult:
-    """Runs `config.training.processes` workers; what goes wrong in one of them is raised here."""
+    """Runs `config.training.processes` workers; an error in one of them is raised here."""
     order = json.dumps(
         {
             "config": config.to_dict(),
@@ -40,13 +40,13 @@ def launch(
     )
     world = config.training.processes
     port = _free_port()
-    with stop_wish() as asked:
+    with stop_requested() as asked:
         workers = [_start(order, rank, world, port) for rank in range(world)]
         try:
             forwarded = False
             while any(worker.poll() is None for worker in workers):
                 if asked() and not forwarded:
-                    # They are not in the terminal's group: each is asked once, by us.
+                    # They are not in the terminal's process group: we pass the request on, once.
                     forwarded = True
                     for worker in workers:
                         worker.terminate()
@@ -64,7 +64,7 @@ def launch(
         raise TrainingError(
             f"a training process ended without a result (exit codes {codes}).",
             where=config.output.run,
-            remedy="What it said stands above; go on with --resume.",
+            remedy="See its messages above; continue with --resume.",
         )
     return TrainingResult(**answers[0]["result"])  # pyright: ignore[reportArgumentType]
 
@@ -85,7 +85,7 @@ def work() -> int:
     except RuntimeError as error:
         if LOST not in str(error):
             raise
-        return 3  # another worker has failed, and says why
+        return 3  # another worker has failed, and reports why
     print(json.dumps({"result": asdict(result)}))
     return 0
 
@@ -116,7 +116,7 @@ def _start(order: str, rank: int, world: int, port: int) -> subprocess.Popen[str
 
 
 def _end(workers: Sequence[subprocess.Popen[str]]) -> None:
-    """Lets workers that still run finish a step, then ends them."""
+    """Lets running workers finish their step, then ends them."""
     for worker in workers:
         if worker.poll() is None:
             worker.terminate()

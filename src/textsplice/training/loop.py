@@ -15,26 +15,24 @@ from textsplice.config import Config
 from textsplice.errors import DivergedError, TrainingError
 from textsplice.memory import is_out_of_memory
 from textsplice.policy import Batch, Policy, save_policy
-from textsplice.prepare.folder import Prepared
+from textsplice.runs.prepared import Prepared
+from textsplice.runs.run import Run
 from textsplice.training.checkpoint import (
     State,
-    find_checkpoint,
-    hand_out_checkpoint,
+    broadcast_checkpoint,
     load_checkpoint,
     read_state,
     save_checkpoint,
-    save_state,
 )
 from textsplice.training.determinism import deterministic, seed_step
 from textsplice.training.examples import Examples
 from textsplice.training.feed import prefetch
-from textsplice.training.interrupt import stop_wish
+from textsplice.training.interrupt import stop_requested
 from textsplice.training.monitor import Monitor
 from textsplice.training.optimizer import clip_, flat_gradients, new_optimizer
 from textsplice.training.order import FIRST, Place, Rows
 from textsplice.training.precision import multiplies_in_bfloat16
 from textsplice.training.processes import Processes
-from textsplice.training.run_folder import RunFolder
 from textsplice.training.schedule import last_step, learning_rate
 from textsplice.training.tally import Tally
 
@@ -68,20 +66,20 @@ class Update(NamedTuple):
 
 
 class Trainer:
-    """One process's part of a training: the policy, its optimizer, and `state`, which says where it is."""
+    """One process's part of a training: the policy, its optimizer, and its `state`."""
 
     def __init__(
         self,
         config: Config,
         prepared: Prepared,
         policy: Policy,
-        run_folder: RunFolder,
+        run: Run,
         processes: Processes,
     ) -> None:
         self.training = config.training
         self.policy = policy
         policy.mixed_precision = multiplies_in_bfloat16(config.training)
-        self.run_folder = run_folder
+        self.run_folder = run
         self.processes = processes
         self.train = Examples.of(prepared, "train", policy.config, processes)
         self.order = self.train.order(self.training)
@@ -93,11 +91,11 @@ class Trainer:
         self.begun = time.perf_counter() - self.state.elapsed
 
     def run(self, *, quiet: bool = False, note: str | None = None) -> TrainingResult:
-        """Trains until an end is reached, and leaves a checkpoint there; `note` is noted if it goes on."""
+        """Trains until an end is reached and leaves a checkpoint; `note` goes into the journal."""
         epoch_updates = len(self.order.epoch(0))
         with (
             deterministic(self.training.threads),
-            stop_wish() as asked,
+            stop_requested() as asked,
             prefetch(self._updates()) as updates,
             Monitor(self.training, self.run_folder, self.processes, epoch_updates).shown(
                 self.state, quiet=quiet
@@ -118,7 +116,7 @@ class Trainer:
         return self._result(ending)
 
     def _result(self, ending: Ending) -> TrainingResult:
-        best = find_checkpoint(self.run_folder.best) if self.processes.writes else None
+        best = self.run_folder.best.find() if self.processes.writes else None
         best_state = read_state(best) if best else self.state
         return TrainingResult(
             run=str(self.run_folder.path),
@@ -131,7 +129,7 @@ class Trainer:
         )
 
     def _validation(self, prepared: Prepared) -> Update | None:
-        """The references to validate on, cut into batches when they are needed; None if there are none."""
+        """The references to validate on, batched when needed; None if there are none."""
         if "dev" not in prepared.splits:
             return None
         dev = Examples.of(prepared, "dev", self.policy.config, self.processes)
@@ -140,10 +138,10 @@ class Trainer:
 
     def _first_state(self) -> State:
         state = State(micro_sequences=self.training.micro_sequences)
-        checkpoint = find_checkpoint(self.run_folder.last) if self.processes.writes else None
+        checkpoint = self.run_folder.last.find() if self.processes.writes else None
         if checkpoint:
             state = load_checkpoint(checkpoint, self.policy, self.optimizer)
-        return hand_out_checkpoint(state, self.policy, self.optimizer, self.processes)
+        return broadcast_checkpoint(state, self.policy, self.optimizer, self.processes)
 
     def _ending(self) -> Ending | None:
         training, state = self.training, self.state
@@ -160,21 +158,21 @@ class Trainer:
     # One step
 
     def _updates(self) -> Iterator[Update]:
-        """All updates from the state's place on, made into tensors; runs in the prefetching thread."""
+        """All updates from the current place on, as tensors; runs in the prefetching thread."""
         for following, rows in self.order.updates(self.state.place):
             micro = self.state.micro_sequences
             yield Update(self.train, following, rows, micro, list(self.train.batches(rows, micro)))
 
     def _update(self, update: Update, asked: Callable[[], bool]) -> bool:
-        """Moves the weights and the state by one step; returns whether a process was asked to stop."""
+        """Takes one step; returns whether a process was asked to stop."""
         begun = time.perf_counter()
         step = self.state.step + 1
         part = self._in_memory(update, self._add_gradients)
         # All processes must agree on the time, which is the first one's, and on whether to stop.
         clock = time.perf_counter() - self.begun if self.processes.writes else 0.0
         sums = torch.cat([part.tensor(), torch.tensor([clock, asked()], dtype=torch.float64)])
-        self.processes.add_up(sums)
-        self.processes.add_up(self.gradients)
+        self.processes.all_reduce(sums)
+        self.processes.all_reduce(self.gradients)
         tally = Tally.from_tensor(sums[:-2])
         norm = clip_(self.gradients, self.training.clip)
         if not math.isfinite(tally.loss + norm):
@@ -198,7 +196,7 @@ class Trainer:
         return bool(sums[-1])
 
     def _add_gradients(self, update: Update, batches: Iterable[Batch]) -> Tally:
-        """The gradient of the mean loss of all the update's references, of which `batches` are a share."""
+        """Adds the gradient of the mean loss over the update; `batches` are this process's share."""
         seed_step(self.training.seed, self.state.step + 1, self.processes.rank)
         self.policy.train()
         self.gradients.zero_()
@@ -210,7 +208,7 @@ class Trainer:
         return tally
 
     def _in_memory(self, update: Update, work: Callable[[Update, Iterable[Batch]], Tally]) -> Tally:
-        """Does the work; where memory runs out, again from its start with half as much at a time."""
+        """Does the work; if memory runs out, starts again with half as many references at a time."""
         while True:
             micro = self.state.micro_sequences
             made_before = update.micro_sequences > micro
@@ -230,10 +228,10 @@ class Trainer:
             )
 
     def _end(self, kind: type[TrainingError], what: str) -> TrainingError:
-        """What went wrong, and what there is to go on from."""
-        checkpoint = find_checkpoint(self.run_folder.last)
+        """What went wrong, and which checkpoint is left."""
+        checkpoint = self.run_folder.last.find()
         good = (
-            f"The last good checkpoint is {checkpoint} (step {read_state(checkpoint).step})."
+            f"The last good checkpoint is {checkpoint.path} (step {read_state(checkpoint).step})."
             if checkpoint
             else "There is no checkpoint yet."
         )
@@ -246,7 +244,7 @@ class Trainer:
         return self.state.step % every == 0 if every else self.state.place.done == 0
 
     def _validate(self, validation: Update) -> None:
-        """A validation that counts: the best weights are kept, and too many in vain end the run."""
+        """Validates; the best weights are kept, and too many validations without progress end the run."""
         loss = self._validation_loss(validation)
         state = replace(self.state, validated_step=self.state.step)
         if state.best_loss is None or loss < state.best_loss:
@@ -256,8 +254,8 @@ class Trainer:
             self.state = replace(state, stale_validations=state.stale_validations + 1)
 
     def _validate_at_end(self, validation: Update) -> None:
-        """Keeps the last weights if they are the best, but leaves no trace of it in the state that is
-        resumed from: a run that goes on must not differ from one straight through."""
+        """Keeps the last weights if they are the best, without a trace in the state that is resumed
+        from: a resumed run must not differ from one that never stopped."""
         if self.state.validated_step == self.state.step:
             return
         loss = self._validation_loss(validation)
@@ -265,13 +263,13 @@ class Trainer:
         if self.state.best_loss is None or loss < self.state.best_loss:
             self._save_best(replace(self.state, best_loss=loss, best_step=self.state.step))
         if self.processes.writes:
-            save_state(self.run_folder.last, self.state)
+            self.run_folder.last.write_state(self.state.to_dict())
 
     def _validation_loss(self, validation: Update) -> float:
         """Mean negative log-likelihood of a validation reference."""
         begun = time.perf_counter()
         sums = self._in_memory(validation, self._evaluate).tensor()
-        self.processes.add_up(sums)
+        self.processes.all_reduce(sums)
         tally = Tally.from_tensor(sums)
         if not math.isfinite(tally.loss):
             what = f"the validation loss is not a number at step {self.state.step}."
@@ -295,9 +293,9 @@ class Trainer:
         if self.processes.writes:
             save_checkpoint(self.run_folder.last, self.policy, self.optimizer, self.state)
             if self.state.best_loss is None:  # so that a run can be used before its first validation
-                save_policy(self.policy, self.run_folder.path)
+                save_policy(self.policy, self.run_folder)
 
     def _save_best(self, state: State) -> None:
         if self.processes.writes:
             save_checkpoint(self.run_folder.best, self.policy, self.optimizer, state)
-            save_policy(self.policy, self.run_folder.path)
+            save_policy(self.policy, self.run_folder)

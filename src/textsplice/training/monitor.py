@@ -8,39 +8,37 @@ from contextlib import contextmanager
 
 from textsplice.config import TrainingConfig
 from textsplice.progress import bar
+from textsplice.runs.journal import Journal
+from textsplice.runs.run import Run
 from textsplice.training.checkpoint import State
-from textsplice.training.journal import Journal
 from textsplice.training.processes import Processes
-from textsplice.training.run_folder import RunFolder
 from textsplice.training.schedule import last_step
 from textsplice.training.tally import Tally
 
 
 class Monitor:
-    """Tells where a run is; only the first process's does, the others' are silent."""
+    """Reports progress; only the first process's monitor does, the others are silent."""
 
     def __init__(
         self,
         training: TrainingConfig,
-        run_folder: RunFolder,
+        run: Run,
         processes: Processes,
         epoch_updates: int,
     ) -> None:
         self.training = training
-        self.run_folder = run_folder
+        self.run = run
         self.writes = processes.writes
         steps = [last_step(training) or 0, training.epochs * epoch_updates]
         self.planned_steps = min((count for count in steps if count), default=None)
 
     @contextmanager
     def shown(self, state: State, *, quiet: bool) -> Generator[Monitor]:
-        """Opens the bar and the journal at the place where the run is."""
-        tensorboard = self.run_folder.tensorboard if self.training.tensorboard else None
+        """Opens the progress bar and the journal."""
+        tensorboard = self.run.tensorboard if self.training.tensorboard else None
         self.quiet = quiet
         self.journal = (
-            Journal(self.run_folder.journal, step=state.step, tensorboard=tensorboard)
-            if self.writes
-            else None
+            Journal(self.run.journal, step=state.step, tensorboard=tensorboard) if self.writes else None
         )
         try:
             with bar(self._total(), "training", quiet=quiet or not self.writes) as self.bar:
@@ -50,6 +48,8 @@ class Monitor:
         finally:
             if self.journal:
                 self.journal.close()
+                if tensorboard:
+                    self.run.record_tensorboard()
 
     def show(self, state: State, tally: Tally) -> None:
         """Moves the bar; the loss and accuracies beside it are the last update's."""
@@ -109,7 +109,7 @@ class Monitor:
         return max(min(ends), 0.0) if ends else None
 
     def _total(self) -> int | None:
-        # A run with a time limit shows seconds, any other one steps.
+        # A run with a time limit counts seconds, any other run counts steps.
         return round(60 * self.training.max_minutes) or self.planned_steps
 
     def _advance(self, state: State) -> None:

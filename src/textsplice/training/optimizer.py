@@ -11,7 +11,7 @@ from textsplice.config import TrainingConfig
 
 
 def new_optimizer(policy: nn.Module, training: TrainingConfig) -> torch.optim.AdamW:
-    """AdamW with the configuration's constants; the rate is set anew before every step."""
+    """AdamW with the configuration's constants; the learning rate is set before every step."""
     first, second = training.betas
     return torch.optim.AdamW(
         policy.parameters(),
@@ -39,7 +39,7 @@ def flat_gradients(policy: nn.Module) -> Tensor:
 
 
 def clip_(gradients: Tensor, limit: float) -> float:
-    """Shortens the gradient to `limit` (0: never) and returns how long it was."""
+    """Clips the gradient's norm to `limit` (0: no limit) and returns the norm before."""
     norm = float(torch.linalg.vector_norm(gradients))
     if limit and math.isfinite(norm) and norm > limit:
         gradients.mul_(limit / norm)

@@ -1,4 +1,4 @@
-"""In which order references are trained on: a pure function of the seed and the epoch.
+"""The order in which references are trained on: a pure function of the seed and the epoch.
 
 Because of that, a place in training is two numbers, (epoch, updates of it that are done), and a run that is
 taken up again sees what it would have seen. The references of one case (a table with its neighbors)
@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from textsplice.prepare.folder import PreparedSplit
+from textsplice.runs.prepared import PreparedSplit
 
 Rows = NDArray[np.int64]
 
@@ -31,7 +31,7 @@ FIRST = Place(0, 0)
 
 
 def references(split: PreparedSplit, max_cost: int = 0, *, verbatim: bool = False) -> Rows:
-    """The rows that have a reference: not costlier than `max_cost` (0: any), `verbatim` if asked for."""
+    """The rows with a reference: of at most `max_cost` splices (0: any), `verbatim` ones if asked for."""
     written = np.fromiter((text != "" for text in split.texts), dtype=bool, count=len(split.texts))
     if max_cost:
         written &= np.asarray(split.costs) <= max_cost
@@ -51,7 +51,7 @@ def pack(rows: Rows, cases: NDArray[np.int64], target: int) -> list[Rows]:
     parts: list[Rows] = []
     begin = end = 0
     for stop in _piece_ends(cases[rows], target):
-        # Closed where taking the next piece too would miss the target by more than leaving it.
+        # Close the part if adding the next piece would miss the target by more than leaving it out.
         if end > begin and (stop - begin) - target > target - (end - begin):
             parts.append(rows[begin:end])
             begin = end

@@ -1,6 +1,6 @@
 """One training in several processes: the same code under our own launcher and under `torchrun`.
 
-Each process works on its share of every update; gradients are added up over gloo before the step, so all
+Each process works on its share of every update; gradients are summed (all-reduce) before the step, so all
 of them hold the same weights at any time and only the first one writes files.
 """
 
@@ -25,30 +25,30 @@ class Processes:
 
     @property
     def writes(self) -> bool:
-        """Whether this process writes the run's files and talks to the person."""
+        """Whether this process writes files and reports progress: the first one."""
         return self.rank == 0
 
-    def add_up(self, tensor: Tensor) -> None:
+    def all_reduce(self, tensor: Tensor) -> None:
         """Replaces the tensor by its sum over all processes."""
         if self.world > 1:
             dist.all_reduce(tensor)
 
-    def hand_out(self, tensor: Tensor) -> None:
+    def broadcast(self, tensor: Tensor) -> None:
         """Replaces the tensor by the first process's."""
         if self.world > 1:
             dist.broadcast(tensor, src=0)
 
-    def hand_out_text(self, text: str) -> str:
+    def broadcast_text(self, text: str) -> str:
         """The first process's text."""
         if self.world == 1:
             return text
         data = text.encode("utf-8")
         length = torch.tensor([len(data)])
-        self.hand_out(length)
+        self.broadcast(length)
         content = torch.zeros(int(length), dtype=torch.uint8)
         if self.writes:
             content.copy_(torch.frombuffer(bytearray(data), dtype=torch.uint8))
-        self.hand_out(content)
+        self.broadcast(content)
         return bytes(content.tolist()).decode("utf-8")
 
 
@@ -58,7 +58,7 @@ def is_worker() -> bool:
 
 
 def is_first() -> bool:
-    """Whether this process is the one that talks to the person."""
+    """Whether this process is the one that reports progress."""
     return os.environ.get("RANK", "0") == "0"
 
 

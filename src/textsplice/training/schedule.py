@@ -22,7 +22,7 @@ def learning_rate(training: TrainingConfig, step: int) -> float:
 
 
 def last_step(training: TrainingConfig) -> int | None:
-    """The step that training ends with whatever the loss does, or None where only data or time end it."""
+    """The last step, if a setting fixes it; None if only data, time or the loss end training."""
     limits = [training.max_steps]
     if training.schedule == "cosine":
         limits.append(training.total_steps)  # the rate is 0 from there on
@@ -37,7 +37,7 @@ def check_training(training: TrainingConfig) -> None:
 
     for name in ("batch_sequences", "micro_sequences", "log_every", "threads", "processes"):
         if getattr(training, name) < 1:
-            refuse(f"{name} = {getattr(training, name)} leaves nothing to do.", "Give 1 or more.")
+            refuse(f"{name} = {getattr(training, name)} is too small.", "Give 1 or more.")
     if len(training.betas) != 2 or not all(0.0 <= beta < 1.0 for beta in training.betas):
         refuse(
             f"betas = {list(training.betas)} must be two numbers from 0 up to but not 1.",

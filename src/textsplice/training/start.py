@@ -9,15 +9,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import cast
 
-from textsplice.config import Config
+from textsplice.config import Config, load_config
 from textsplice.errors import ConfigError
 from textsplice.policy import Kind, Policy, PolicyConfig, new_policy
-from textsplice.prepare.folder import Prepared
+from textsplice.runs.prepared import Prepared
+from textsplice.runs.run import Run
 from textsplice.text.vocabulary import Vocabulary
+from textsplice.training.begin import begin_run
 from textsplice.training.launch import launch
 from textsplice.training.loop import Trainer, TrainingResult
 from textsplice.training.processes import is_worker, joined
-from textsplice.training.run_folder import RunFolder, locked, open_run
 from textsplice.training.schedule import check_training
 
 # What configurations call the policies, and what policies call themselves.
@@ -25,7 +26,7 @@ KINDS: Mapping[str, Kind] = {"full": "full", "lrt": "token", "copy": "copy"}
 
 
 def train(
-    config: Config,
+    config: Config | Path | str,
     *,
     resume: bool = False,
     fresh: bool = False,
@@ -34,31 +35,29 @@ def train(
 ) -> TrainingResult:
     """Trains a policy on a prepared folder and leaves a run folder that `Splicer` can load.
 
-    `resume` goes on from the last checkpoint, if there is one, to the same weights as if the run had never
-    stopped; with other processes, threads or precision only to about the same, which it says. `fresh` throws
-    away a run that is there. With `training.processes` above 1 this process only
-    starts and watches the workers, unless `torchrun` started it as one of them.
+    `config` may be the path of a TOML file. `resume` continues from the last checkpoint, if any, to the same
+    weights as if the run had never stopped; with other processes, threads or precision to nearly the
+    same, and the journal says so. `fresh` discards the run in the folder. With `training.processes` above 1
+    this process starts and watches the workers, unless `torchrun` started it as one of them.
     """
+    config = config if isinstance(config, Config) else load_config(config)
     check_training(config.training)
     if resume and fresh:
-        raise ConfigError(
-            "--resume goes on with a run and --fresh throws it away.", remedy="Give one of them."
-        )
+        raise ConfigError("--resume goes on with a run and --fresh discards it.", remedy="Give one of them.")
     command = sys.argv if command is None else command
     if config.training.processes > 1 and not is_worker():
         return launch(config, resume=resume, fresh=fresh, quiet=quiet, command=command)
     prepared = Prepared.open(config.output.prepared)
     check_prepared(config, prepared)
     with joined() as processes, ExitStack() as stack:
-        run_folder = RunFolder(Path(config.output.run))
-        change = None
+        run, change = Run(Path(config.output.run)), None
         if processes.writes:
-            stack.enter_context(locked(run_folder.path))
-            change = open_run(
+            stack.enter_context(Run.claimed(run.path))
+            run, change = begin_run(
                 config, prepared, resume=resume, fresh=fresh, command=command, world=processes.world
             )
         policy = policy_of(config, prepared.vocabulary)
-        return Trainer(config, prepared, policy, run_folder, processes).run(quiet=quiet, note=change)
+        return Trainer(config, prepared, policy, run, processes).run(quiet=quiet, note=change)
 
 
 def policy_of(config: Config, vocabulary: Vocabulary) -> Policy:

@@ -1,4 +1,4 @@
-"""Sums over the actions of some sequences, and the rates a reader wants from them."""
+"""Sums over the actions of some sequences, and the rates computed from them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from textsplice.policy import PolicyOutput
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What a policy lost and got right on some sequences; tallies of parts add up to the whole's."""
+    """Losses and correct decisions on some sequences; tallies can be added."""
 
     first_loss: float = 0.0
     second_loss: float = 0.0
@@ -42,7 +42,7 @@ class Tally:
 
     @classmethod
     def from_tensor(cls, sums: Tensor) -> Tally:
-        """Reads what `tensor` made, for instance after it was added up over processes."""
+        """Reads what `tensor` made, for instance after an all-reduce."""
         return cls(*sums.tolist())
 
     def tensor(self) -> Tensor:
@@ -51,11 +51,11 @@ class Tally:
 
     @property
     def loss(self) -> float:
-        """Negative log-likelihood a sequence, the paper's loss."""
+        """Negative log-likelihood per sequence, the paper's loss."""
         return (self.first_loss + self.second_loss) / max(self.sequences, 1.0)
 
     def rates(self) -> dict[str, float]:
-        """Loss a sequence, loss and accuracy a decision."""
+        """Loss per sequence; loss and accuracy per decision."""
         first, second = max(self.first_decisions, 1.0), max(self.second_decisions, 1.0)
         return {
             "loss": self.loss,

@@ -1,9 +1,8 @@
-"""The paper's random search: trials of one epoch, judged by the validation loss."""
+"""The paper's random search: trials of one epoch, compared by validation loss."""
 
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,12 +11,15 @@ from typing import TYPE_CHECKING, cast
 from textsplice.config import Config, to_toml
 from textsplice.errors import ConfigError, DivergedError, MissingExtraError, TrainingError
 from textsplice.files import atomic_write_text
+from textsplice.runs.ownership import require_ours
+from textsplice.runs.run import Run
 from textsplice.training.start import train
 
 if TYPE_CHECKING:
     from optuna import Study
     from optuna.trial import FrozenTrial, TrialState
 
+STUDY = "study.jsonl"
 # Appendix "Hyperparameters and tuning" of the paper.
 BOUNDS: Mapping[str, tuple[float, ...]] = {
     "learning_rate": (1e-4, 3e-4, 5e-4, 1e-3),
@@ -30,7 +32,7 @@ BOUNDS: Mapping[str, tuple[float, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class TuningResult:
-    """How many trials came to an end, and the best of them."""
+    """The number of finished trials, and the best of them."""
 
     trials: int
     best_loss: float
@@ -46,7 +48,7 @@ def tune(
     quiet: bool = False,
     report: Callable[[str], None] = lambda _line: None,
 ) -> TuningResult:
-    """Brings the search to `trials` finished trials and writes the best configuration.
+    """Runs trials until `trials` have finished, and writes the best configuration.
 
     Trials take one epoch, or `minutes`. One that diverged is finished too, without a loss; anything else that
     goes wrong ends the search and leaves the trial open. All is kept beside the run, in `<output.run>-tune`:
@@ -54,7 +56,7 @@ def tune(
     straight through.
     """
     if trials < 1:
-        raise ConfigError(f"{trials} trials are none.", where="tune", remedy="Give 1 or more.")
+        raise ConfigError(f"trials is {trials}, but at least 1 is needed.", where="tune")
     folder = Path(f"{config.output.run}-tune")
     study = _open_study(folder, config, minutes)
     while trial := _next_trial(study, trials, config.training.seed):
@@ -98,10 +100,12 @@ def _try(config: Config, quiet: bool) -> float | None:
 
 
 def _leave_journal(folder: Path) -> None:
-    journal = folder / "train.jsonl"
-    if journal.is_file():  # a trial that diverged at once has written none
-        journal.replace(folder.with_suffix(".jsonl"))
-    shutil.rmtree(folder)
+    run = Run.open(folder)
+    if run.journal.is_file():  # a trial that diverged at once has written none
+        run.journal.replace(folder.with_suffix(".jsonl"))
+    run.remove()
+    if not any(folder.iterdir()):
+        folder.rmdir()
 
 
 def _trial_config(config: Config, values: Mapping[str, float], run: Path, minutes: float) -> Config:
@@ -124,8 +128,9 @@ def _open_study(folder: Path, config: Config, minutes: float) -> Study:
             remedy='Install it with `pip install "textsplice[tune]"`.',
         ) from error
     optuna.logging.set_verbosity(optuna.logging.WARNING)
+    require_ours(folder, ours=_is_search(folder), what="a search that `textsplice tune` began")
     folder.mkdir(parents=True, exist_ok=True)
-    storage = JournalStorage(JournalFileBackend(str(folder / "study.jsonl")))
+    storage = JournalStorage(JournalFileBackend(str(folder / STUDY)))
     study = optuna.create_study(storage=storage, study_name="textsplice", load_if_exists=True)
     settings = json.dumps({**config.to_dict(), "output": None}, sort_keys=True)
     if not study.trials:
@@ -140,22 +145,31 @@ def _open_study(folder: Path, config: Config, minutes: float) -> Study:
     )
     if another:
         raise TrainingError(
-            f"the search that is here was begun with {another}.",
+            f"the search in this folder was begun with {another}.",
             where=str(folder),
             remedy="Delete the folder, or set output.run to another one.",
         )
     return study
 
 
+def _is_search(folder: Path) -> bool:
+    """Whether `tune` made a folder: its study, which is Optuna's journal, has our name."""
+    try:
+        with (folder / STUDY).open(encoding="utf-8") as file:
+            return '"textsplice"' in file.readline()
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
 def _next_trial(study: Study, trials: int, seed: int) -> FrozenTrial | None:
-    """The trial that a stopped search left open, else a new one, else None: there are enough."""
+    """The trial that an interrupted search left open, or a new one, or None if there are enough."""
     from optuna.samplers import RandomSampler
 
     for trial in study.trials:
         if not trial.state.is_finished():
             if _is_drawn(trial):
                 return trial
-            study.tell(trial.number, state=_failed())  # stopped while it was drawn: it counts for nothing
+            study.tell(trial.number, state=_failed())  # interrupted while it was drawn: it does not count
     finished = _finished(study)
     if finished >= trials:
         return None
@@ -186,7 +200,7 @@ def _best(study: Study, folder: Path) -> FrozenTrial:
         return study.best_trial
     except ValueError:
         raise TrainingError(
-            "no trial came to an end.",
+            "no trial finished.",
             where=str(folder),
             remedy="See the journals of the trials there; the learning rate may be too high.",
         ) from None

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from textsplice.errors import InputError
-
-SPLITS = ("train", "dev", "test")
+from textsplice.corpus.jsonl import JsonlReader
+from textsplice.corpus.reader import ReadOptions
 
 
 def bundled_path(split: str) -> Path:
-    """The JSONL file of the bundled corpus' `split`."""
-    if split not in SPLITS:
-        raise InputError(
-            f"the bundled corpus has no split {split!r}.",
-            remedy="Choose train, dev or test.",
-        )
+    """The JSONL file of a split of the bundled corpus."""
     return Path(__file__).with_name(f"{split}.jsonl")
+
+
+class BundledReader(JsonlReader):
+    """Reads a split of the bundled corpus; it has no path."""
+
+    takes = ()
+
+    def __init__(self, path: Path, split: str | None, options: ReadOptions) -> None:  # noqa: ARG002
+        super().__init__(bundled_path(split or "train"), split, ReadOptions())

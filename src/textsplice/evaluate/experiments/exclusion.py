@@ -17,8 +17,8 @@ from textsplice.evaluate.experiments.record import (
 from textsplice.evaluate.experiments.systems import Request, SystemSource, read_tables, texts_of
 from textsplice.evaluate.outputs import generation_outputs, match
 from textsplice.evaluate.tables import markdown
-from textsplice.prepare.folder import Prepared
 from textsplice.prepare.summary import SplitSummary, summarize
+from textsplice.runs.prepared import Prepared
 
 NAME = "exclusion"
 METRICS = ("BLEU", "NIST")

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from textsplice.arrow import column_texts, read_columns
 from textsplice.corpus import read_corpus
-from textsplice.errors import CorpusError
+from textsplice.corpus.splits import SPLITS
 from textsplice.evaluate.experiments.record import Result, about, results_folder
-from textsplice.evaluate.outputs import is_prepared_folder
 from textsplice.evaluate.tables import markdown
-from textsplice.prepare.folder import Prepared
 from textsplice.prepare.stages import shapes
+from textsplice.runs.prepared import Prepared
 from textsplice.text import Tokenizer, linearize, tokenize
 from textsplice.text.delexicalize import delexicalize
 
@@ -101,25 +99,13 @@ def shaped_corpus(
 
 def leaks(source: str, *, text_column: str | None = None, worst: int = WORST) -> list[Leak]:
     """The leaks from dev and test into train, of a prepared folder or of a corpus."""
-    if is_prepared_folder(Path(source)):
+    if Prepared.is_prepared(source):
         prepared = Prepared.open(source)
-        layout = prepared.layout
         shaped = {
-            split: Shaped(
-                column_texts(read_columns(layout.texts(split), ["text"])["text"]), shapes(layout, split)
-            )
-            for split in prepared.splits
+            split: Shaped(prepared.texts(split), shapes(prepared.files, split)) for split in prepared.splits
         }
     else:
-        if Path(source).is_file():
-            raise CorpusError(
-                "a single file has no splits to compare.",
-                where=source,
-                remedy="Prepare it first: `textsplice prepare` splits it.",
-            )
-        shaped = {
-            split: shaped_corpus(source, split, text_column=text_column) for split in ("train", "dev", "test")
-        }
+        shaped = {split: shaped_corpus(source, split, text_column=text_column) for split in SPLITS}
     train = shaped.pop("train")
     return [find_leak(split, asked, train, worst=worst) for split, asked in shaped.items()]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Protocol
 
 from textsplice.config import Config, SearchConfig
-from textsplice.corpus.table import Example
+from textsplice.corpus.table import Example, Table
 from textsplice.errors import ConfigError, InputError
-from textsplice.evaluate.outputs import Item, TableKey, read_items, table_key
+from textsplice.evaluate.outputs import Item, read_items
 from textsplice.search.generation import FORMAT, Generation
 from textsplice.search.rows import already_written, made_otherwise, open_rows, read_generations, write_row
 from textsplice.search.rules import Rule
@@ -118,18 +118,18 @@ def generate_texts(
     made = generator.made(search, rules)
     by_table = _rows_so_far(file, made)
     examples = [Example(item.ids[0], item.table, None) for item in request.items if item.table is not None]
-    missing = [example for example in examples if table_key(example.table) not in by_table]
+    missing = [example for example in examples if example.table not in by_table]
     with open_rows(file) as rows:
         for generation in generator.generate_many(missing, rules=rules, search=search) if missing else ():
             write_row(rows, generation, file)
-            by_table[table_key(generation.table)] = generation
-    return System(name, file, [by_table[table_key(example.table)] for example in examples], made)
+            by_table[generation.table] = generation
+    return System(name, file, [by_table[example.table] for example in examples], made)
 
 
-def _rows_so_far(file: Path, made: Mapping[str, object]) -> dict[TableKey, Generation]:
+def _rows_so_far(file: Path, made: Mapping[str, object]) -> dict[Table, Generation]:
     """The rows of an earlier attempt, if it used the same settings; a row that was cut short is removed."""
     written = already_written(file)
-    found: dict[TableKey, Generation] = {}
+    found: dict[Table, Generation] = {}
     for where, row in zip(written.places, written.rows, strict=True):
         if difference := made_otherwise(row, made):
             raise ConfigError(
@@ -138,7 +138,7 @@ def _rows_so_far(file: Path, made: Mapping[str, object]) -> dict[TableKey, Gener
                 remedy="Name another folder with --out, or delete the file.",
             )
         generation = Generation.from_dict(row, where)
-        found[table_key(generation.table)] = generation
+        found[generation.table] = generation
     if not _is_ours(file, written.size):
         raise ConfigError(
             "already exists and is not a file of generations.",
@@ -160,10 +160,10 @@ def _is_ours(file: Path, whole: int) -> bool:
 
 
 def _read(name: str, path: Path, request: Request) -> System:
-    by_table: dict[TableKey, tuple[str, Generation]] = {}
+    by_table: dict[Table, tuple[str, Generation]] = {}
     made: dict[str, object] = {}
     for where, generation in read_generations(path):
-        first, before = by_table.setdefault(table_key(generation.table), (where, generation))
+        first, before = by_table.setdefault(generation.table, (where, generation))
         if before.text != generation.text:
             raise InputError(
                 f"there is another text for the same table at {first}.",
@@ -179,9 +179,7 @@ def _read(name: str, path: Path, request: Request) -> System:
                 remedy="A file is one system: give several files.",
             )
     present = [
-        by_table[key][1]
-        for item in request.items
-        if item.table is not None and (key := table_key(item.table)) in by_table
+        by_table[item.table][1] for item in request.items if item.table is not None and item.table in by_table
     ]
     if len(present) < len(request.items):
         fewer = f"Ask for fewer with {request.limit_option}, or g" if request.limit_option else "G"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from textsplice.corpus.table import Table
 from textsplice.errors import InputError
-from textsplice.evaluate.outputs import Output, TableKey, table_key
+from textsplice.evaluate.outputs import Output
 
 CRITERIA = ("naturalness", "faithfulness", "informativeness")
 LOWEST, HIGHEST = 1, 5
@@ -49,29 +49,30 @@ def make_items(
             for example, table in shown:
                 system = names[(example + rater + place) % len(names)]
                 digest = hashlib.sha256(f"{seed}/{rater}/{example}/{system}".encode()).hexdigest()[:10]
-                text = texts[system][table_key(table)]
+                text = texts[system][table]
                 # A letter first: spreadsheets change 0012345678 and 123e456789, which look like numbers.
                 sheet.append(SheetItem(f"t{digest}", rater, example, system, table.to_record(), text))
         sheets.append(sheet)
     return sheets
 
 
-def _choose(texts: Mapping[str, Mapping[TableKey, str]], count: int, seed: int) -> list[Table]:
+def _choose(texts: Mapping[str, Mapping[Table, str]], count: int, seed: int) -> list[Table]:
     first, *others = texts.values()
-    common = [key for key in first if all(key in other for other in others)]
+    common = [table for table in first if all(table in other for other in others)]
     if len(common) < count:
         raise InputError(
             f"only {len(common):,} tables have an output of every system; {count:,} are needed.",
             remedy="Ask for fewer with --examples.",
         )
-    picked = random.Random(seed).sample(sorted(common, key=sorted), count)
-    return [Table(tuple(sorted(key))) for key in picked]
+    # In their canonical form, so that nothing depends on the order of files or fields.
+    forms = sorted(table.canonical for table in common)
+    return [Table(fields) for fields in random.Random(seed).sample(forms, count)]
 
 
-def _by_table(system: str, outputs: Sequence[Output]) -> dict[TableKey, str]:
-    found: dict[TableKey, str] = {}
+def _by_table(system: str, outputs: Sequence[Output]) -> dict[Table, str]:
+    found: dict[Table, str] = {}
     for output in outputs:
         if output.table is None:
             raise InputError(f"an output of {system!r} has no table to show to raters.", where=output.where)
-        found.setdefault(table_key(output.table), output.text)
+        found.setdefault(output.table, output.text)
     return found

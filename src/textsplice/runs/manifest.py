@@ -1,0 +1,169 @@
+"""`manifest.json` of a prepared folder: which stages are done, from what, and the hash of every file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import cast
+
+from textsplice.errors import StorageError
+from textsplice.files import atomic_write_text, file_hash, storage_error
+from textsplice.runs.ownership import listed_path, remove_listed
+
+NAME = "manifest.json"
+FORMAT = 1
+
+Stages = dict[str, dict[str, object]]
+
+
+def key_of(*parts: object) -> str:
+    """A short hash of settings and of the keys of what a stage reads."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode("utf-8")).hexdigest()[:20]
+
+
+def is_manifest(path: Path) -> bool:
+    """Whether a file is a manifest of ours, of any version; other programs have a manifest.json too."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    if not isinstance(data, dict):
+        return False
+    found = cast("dict[str, object]", data)
+    return isinstance(found.get("format"), int) and isinstance(found.get("stages"), dict)
+
+
+class Manifest:
+    """The record of finished stages. A stage is fresh if its key and its files are as recorded.
+
+    Files are announced before they are written, so that even those of a killed `prepare` are known as ours.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.path = folder / NAME
+        self.stages: Stages = {}
+        self.announced: list[str] = []
+        if self.path.exists():
+            self.stages, self.announced = _read(self.path)
+
+    @property
+    def hashes(self) -> dict[str, str]:
+        """The hash of every file of every stage, by its name inside the folder."""
+        return {name: digest for entry in self.stages.values() for name, digest in _files(entry).items()}
+
+    def start(self) -> None:
+        """Writes the manifest, which makes the folder ours, and clears up after a killed `prepare`."""
+        self._write()
+        for name in {*self.hashes, *self.announced, NAME}:
+            path = listed_path(self.folder, name)
+            partial = re.compile(rf"\.{re.escape(path.name)}\.\d+\.partial")
+            for beside in path.parent.glob(".*.partial") if path.parent.is_dir() else ():
+                if partial.fullmatch(beside.name):
+                    beside.unlink(missing_ok=True)
+
+    def abandon_if_empty(self) -> None:
+        """Removes the manifest, and the folder if nothing else is in it, if no stage was finished."""
+        if not self.stages:
+            remove_listed(self.folder, [*self.announced, NAME])
+            with suppress(OSError):  # something else is in it
+                self.folder.rmdir()
+
+    def announce(self, *paths: Path) -> None:
+        """Says which files (or whole folders) a stage is about to write; refuses those that are not ours."""
+        ours = {*self.hashes, *self.announced}
+        for path in paths:
+            name = path.relative_to(self.folder).as_posix()
+            there = [file for file in path.rglob("*") if not file.is_dir()] if path.is_dir() else [path]
+            inside = any(name == known or name.startswith(f"{known}/") for known in self.announced)
+            for file in there:
+                if file.exists() and not inside and file.relative_to(self.folder).as_posix() not in ours:
+                    raise StorageError(
+                        "is in the way: it was not written by `textsplice prepare`.",
+                        where=str(file),
+                        remedy="Move it away, or prepare into another folder.",
+                    )
+        new = [path.relative_to(self.folder).as_posix() for path in paths]
+        self.announced = list(dict.fromkeys([*self.announced, *new]))
+        self._write()
+
+    def is_fresh(self, stage: str, key: str) -> bool:
+        """Whether the stage was made with this key and its files are undamaged."""
+        entry = self.stages.get(stage)
+        if entry is None or entry.get("key") != key:
+            return False
+        paths = {listed_path(self.folder, name): digest for name, digest in _files(entry).items()}
+        return all(path.is_file() and file_hash(path) == digest for path, digest in paths.items())
+
+    def record(self, stage: str, key: str, files: Sequence[Path]) -> None:
+        """Records a finished stage."""
+        try:
+            hashes = {file.relative_to(self.folder).as_posix(): file_hash(file) for file in sorted(files)}
+        except OSError as error:
+            raise storage_error(error, self.folder) from error
+        self.stages[stage] = {"key": key, "files": hashes}
+        done = {*hashes, *(parent for name in hashes for parent in _parents(name))}
+        self.announced = [name for name in self.announced if name not in done]
+        self._write()
+
+    def keep_only(self, stages: Sequence[str]) -> None:
+        """Removes what an earlier configuration left behind: files of other stages, and nothing else."""
+        kept = {name: self.stages[name] for name in stages}
+        needed = {file for entry in kept.values() for file in _files(entry)}
+        remove_listed(self.folder, [name for name in self.hashes if name not in needed])
+        self.stages, self.announced = kept, []
+        self._write()
+
+    def key(self) -> str:
+        """One key for the whole folder."""
+        return key_of({name: entry["key"] for name, entry in self.stages.items()})
+
+    def _write(self) -> None:
+        data: dict[str, object] = {"format": FORMAT, "stages": dict(sorted(self.stages.items()))}
+        if self.announced:
+            data["announced"] = self.announced
+        text = json.dumps(data, indent=1) + "\n"
+        if not self.path.exists() or self.path.read_text(encoding="utf-8") != text:
+            atomic_write_text(self.path, text)
+
+
+def _files(entry: dict[str, object]) -> dict[str, str]:
+    return cast("dict[str, str]", entry["files"])
+
+
+def _parents(name: str) -> list[str]:
+    parts = name.split("/")
+    return ["/".join(parts[:count]) for count in range(1, len(parts))]
+
+
+def _read(path: Path) -> tuple[Stages, list[str]]:
+    remedy = "Delete the folder and run `textsplice prepare` again."
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        what = f"can't be read as a manifest: {error}."
+        raise StorageError(what, where=str(path), remedy=remedy) from error
+    match data:
+        case {"format": int(version), "stages": dict()} if version != FORMAT:
+            what = f"is of format {version}; this version reads {FORMAT}."
+        case {"format": int(), "stages": dict(stages)} if _is_sound(cast("dict[str, object]", stages)):
+            announced = cast("dict[str, object]", data).get("announced", [])
+            return cast("Stages", stages), cast("list[str]", announced)
+        case _:
+            what = "is not a manifest of a prepared folder."
+    raise StorageError(what, where=str(path), remedy=remedy)
+
+
+def _is_sound(stages: dict[str, object]) -> bool:
+    for entry in stages.values():
+        match entry:
+            case {"key": str(), "files": dict(files)}:
+                if not all(isinstance(digest, str) for digest in cast("dict[str, object]", files).values()):
+                    return False
+            case _:
+                return False
+    return True

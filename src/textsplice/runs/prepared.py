@@ -1,0 +1,221 @@
+"""A prepared folder: what training, search and `inspect` see of a corpus."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from textsplice.arrow import column_ints, column_ragged, column_texts, read_columns
+from textsplice.config import Config, load_config
+from textsplice.corpus import Table
+from textsplice.errors import StorageError
+from textsplice.neighbors.store import Store
+from textsplice.oracle import Splice
+from textsplice.oracle.numbering import in_order
+from textsplice.ragged import Ragged
+from textsplice.runs.integrity import CheckedFiles
+from textsplice.runs.manifest import NAME as MANIFEST
+from textsplice.runs.manifest import Manifest, is_manifest
+from textsplice.runs.ownership import locked, require_ours
+from textsplice.runs.prepared_files import PreparedFiles
+from textsplice.slots.lexicon import Lexicon
+from textsplice.text import Vocabulary
+
+
+@dataclass(frozen=True)
+class PreparedSplit:
+    """One split: examples, their tables, neighbours and derivations, row by row."""
+
+    name: str
+    ids: list[str]
+    texts: list[str]
+    tables: list[Table]
+    table_tokens: Ragged
+    table_segments: Ragged
+    table_of: NDArray[np.int32]
+    targets: Ragged
+    unsaid: NDArray[np.int32]
+    neighbors: NDArray[np.int32]
+    splices: NDArray[np.int32]
+    splice_offsets: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def costs(self) -> NDArray[np.int32]:
+        """How many splices each derivation has."""
+        return np.diff(self.splice_offsets).astype(np.int32)
+
+    def neighbors_of(self, row: int) -> NDArray[np.int32]:
+        """The store rows of an example's neighbours, best first."""
+        found = self.neighbors[row]
+        return found[found >= 0]
+
+    def derivation(self, row: int) -> list[Splice]:
+        """The least derivation of an example."""
+        rows = self.splices[self.splice_offsets[row] : self.splice_offsets[row + 1]]
+        return [Splice(*cast("list[int]", values)) for values in rows.tolist()]
+
+
+REMEDY = "Run `textsplice prepare` again: it makes anew what is damaged."
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A prepared folder: its settings, vocabulary, store and splits. Each file is checked when opened."""
+
+    files: PreparedFiles
+    config: Config
+    manifest: Manifest
+
+    @staticmethod
+    def is_prepared(folder: Path | str) -> bool:
+        """Whether a folder is one that `prepare` made, finished or not."""
+        return is_manifest(Path(folder) / MANIFEST)
+
+    @classmethod
+    def require_free(cls, folder: Path) -> None:
+        """`StorageError` if a corpus can't be prepared into a folder, since it holds something else."""
+        require_ours(folder, ours=cls.is_prepared(folder), what="a folder that `textsplice prepare` made")
+
+    @classmethod
+    def open(cls, folder: Path | str) -> Prepared:
+        """Opens a folder that `prepare` finished."""
+        files = PreparedFiles(Path(folder))
+        if not cls.is_prepared(folder) or not files.vocabulary.is_file() or not files.config.is_file():
+            raise StorageError(
+                "is not a finished prepared folder.",
+                where=str(folder),
+                remedy="Run `textsplice prepare CONFIG`.",
+            )
+        manifest = Manifest(files.folder)
+        checked = CheckedFiles(files.folder, manifest.hashes, REMEDY)
+        return cls(files, load_config(checked.path(files.config.name)), manifest)
+
+    @property
+    def folder(self) -> Path:
+        """The folder itself."""
+        return self.files.folder
+
+    @property
+    def key(self) -> str:
+        """A hash of everything this folder was made from."""
+        return self.manifest.key()
+
+    @cached_property
+    def _checked(self) -> CheckedFiles:
+        return CheckedFiles(self.folder, self.manifest.hashes, REMEDY)
+
+    def _path(self, path: Path) -> Path:
+        return self._checked.path(path.relative_to(self.folder).as_posix())
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """Words and which of them may be generated."""
+        return Vocabulary.load(self._path(self.files.vocabulary))
+
+    @cached_property
+    def store(self) -> Store:
+        """The training texts that may be spliced from."""
+        return Store.load(self._checked.folder_path(self.files.store.name))
+
+    def store_files(self) -> list[Path]:
+        """The files of the store, checked."""
+        self._checked.folder_path(self.files.store.name)
+        names = [name for name in self.manifest.hashes if name.startswith(f"{self.files.store.name}/")]
+        return [self.folder / name for name in names]
+
+    @cached_property
+    def lexicon(self) -> Lexicon | None:
+        """How values are worded; None if the corpus was prepared without a lexicon."""
+        path = self.files.lexicon
+        return Lexicon.load(self._path(path)) if path.name in self.manifest.hashes else None
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The names of the splits."""
+        return self.config.corpus.splits
+
+    def split(self, name: str) -> PreparedSplit:
+        """Reads one split."""
+        self._require(name)
+        texts = read_columns(self._path(self.files.texts(name)), ["id", "text"])
+        encoded = read_columns(self._path(self.files.encoded_texts(name)))
+        tables = read_columns(self._path(self.files.encoded_tables(name)))
+        neighbors = column_ragged(self._parts(self.files.neighbors, name)["neighbors"])
+        splices = column_ragged(self._parts(self.files.derivations, name)["splices"])
+        return PreparedSplit(
+            name=name,
+            ids=column_texts(texts["id"]),
+            texts=column_texts(texts["text"]),
+            tables=read_tables(self._path(self.files.tables(name))),
+            table_tokens=column_ragged(tables["tokens"]),
+            table_segments=column_ragged(tables["segments"]),
+            table_of=column_ints(encoded["table"]),
+            targets=column_ragged(encoded["tokens"]),
+            unsaid=column_ints(encoded["unsaid"]),
+            neighbors=neighbors.values.reshape(len(neighbors), -1),
+            splices=splices.values.reshape(-1, 5),
+            splice_offsets=splices.offsets // 5,
+        )
+
+    def texts(self, split: str) -> list[str]:
+        """The texts of a split, as written."""
+        self._require(split)
+        return column_texts(read_columns(self._path(self.files.texts(split)), ["text"])["text"])
+
+    def _require(self, split: str) -> None:
+        if split not in self.splits:
+            raise StorageError(
+                f"has no split {split!r}; it has {', '.join(self.splits)}.", where=str(self.folder)
+            )
+
+    def _parts(self, path_of: Callable[[str, int], Path], split: str) -> pa.Table:
+        tables: list[pa.Table] = []
+        while path_of(split, len(tables)).relative_to(self.folder).as_posix() in self.manifest.hashes:
+            tables.append(read_columns(self._path(path_of(split, len(tables)))))
+        return pa.concat_tables(tables)
+
+
+@contextmanager
+def claimed(folder: Path) -> Generator[Manifest]:
+    """Holds a folder for one `prepare`: a new or empty one, or one that `prepare` made before."""
+    Prepared.require_free(folder)
+    busy = StorageError(
+        "another process is preparing this folder.", where=str(folder), remedy="Wait until it ends."
+    )
+    with locked(folder, busy):
+        manifest = Manifest(folder)
+        manifest.start()
+        try:
+            yield manifest
+        except BaseException:
+            manifest.abandon_if_empty()
+            raise
+
+
+def read_tables(path: Path) -> list[Table]:
+    """The tables of a tables file."""
+    records = column_texts(read_columns(path, ["record"])["record"])
+    return [Table.from_record(json.loads(record)) for record in records]
+
+
+def sources_of(
+    split: PreparedSplit, row: int, store: Store, vocabulary: Vocabulary
+) -> Sequence[NDArray[np.int32]]:
+    """All sources of an example, each at its number: the table, the neighbors, every word."""
+    return in_order(
+        split.table_tokens[split.table_of[row]],
+        (store.tokens[neighbor] for neighbor in split.neighbors_of(row)),
+        np.arange(len(vocabulary), dtype=np.int32)[:, None],
+    )

@@ -1,0 +1,345 @@
+"""The folder of a run: complete, so that it can be copied, moved, repeated, and continued by somebody else.
+
+run.json          what made it, and the hash of every file that does not change any more
+config.toml       the exact configuration
+config.json       the shape of the policy          model.safetensors    its best weights
+vocab.json        words and their numbers          lexicon.toml         how values are worded, if known
+store/            the texts to splice from         journal.jsonl        the losses, step by step
+checkpoints/      last and best, to go on from     tensorboard/         if asked for
+encodings/        of the store's texts, if `generate --cache-encodings` made them
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from textsplice.config import Config, load_config, to_toml
+from textsplice.errors import StorageError, TrainingError
+from textsplice.files import atomic_write_bytes, atomic_write_text, file_hash, storage_error
+from textsplice.neighbors.store import Store
+from textsplice.runs.checkpoint import CheckpointFolder
+from textsplice.runs.encodings import EncodingFolder
+from textsplice.runs.integrity import CheckedFiles
+from textsplice.runs.ownership import locked, remove_empty_parents, remove_listed, require_ours
+from textsplice.runs.prepared import Prepared
+from textsplice.slots.lexicon import Lexicon
+from textsplice.text.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+FORMAT = "textsplice.run/2"
+ABOUT = "run.json"
+CONFIG = "config.toml"
+SHAPE = "config.json"
+WEIGHTS = "model.safetensors"
+VOCABULARY = "vocab.json"
+LEXICON = "lexicon.toml"
+STORE = "store"
+JOURNAL = "journal.jsonl"
+OLD_JOURNAL = "train.jsonl"  # before format 2; a corpus may have a file of that name
+CHECKPOINTS = "checkpoints"
+TENSORBOARD = "tensorboard"
+ENCODINGS = "encodings"
+REMEDY = "Copy it again from its run, or train again."
+
+# What a run of before format 2, which lists nothing, is made of.
+_ARRAYS = (
+    *(f"{side}.{name}" for side in ("fields", "values") for name in ("bitmaps", "offsets", "slots")),
+    *("class_sizes", "class_words", "value_sizes", "row_offsets", "rows", "typicality", "group_slots"),
+)
+OLD_FILES = (
+    *(CONFIG, SHAPE, WEIGHTS, VOCABULARY, LEXICON, OLD_JOURNAL),
+    *(f"{STORE}/{name}" for name in ("store.json", "texts.parquet", "tables.parquet", "index/index.json")),
+    *(f"{STORE}/index/{name}.npy" for name in _ARRAYS),
+)
+
+Hashes = dict[str, str | list[str]]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run by its folder. Each file is checked against its hash when it is opened."""
+
+    path: Path
+
+    @staticmethod
+    def is_run(folder: Path | str) -> bool:
+        """Whether a folder is one that `train` made; other programs have a run.json too."""
+        try:
+            about = json.loads((Path(folder) / ABOUT).read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return False
+        ours = {"id", "version", "prepared"}
+        return isinstance(about, dict) and ours <= cast("dict[str, object]", about).keys()
+
+    @classmethod
+    def open(cls, folder: Path | str) -> Run:
+        """The run in a folder; `StorageError` if there is none."""
+        if not cls.is_run(folder):
+            raise StorageError(
+                "is not the folder of a run: it has no run.json that `textsplice train` wrote.",
+                where=str(folder),
+                remedy="Train one with `textsplice train CONFIG`.",
+            )
+        run = cls(Path(folder))
+        found = run.about.get("format", FORMAT)
+        if found != FORMAT:
+            raise StorageError(
+                f"is a run of format {found!r}; this version reads {FORMAT!r}.",
+                where=str(folder),
+                remedy="Use the version of textsplice that trained it.",
+            )
+        return run
+
+    # What it is
+
+    @cached_property
+    def about(self) -> dict[str, object]:
+        """What made the run: its id, version, command, data, seed, machine."""
+        path = self.path / ABOUT
+        try:
+            return cast("dict[str, object]", json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError, RecursionError) as error:
+            raise StorageError(f"can't be read: {error}.", where=str(path)) from error
+
+    @property
+    def id(self) -> str:
+        """Twelve digits that name the run in everything it generates."""
+        return str(self.about["id"])
+
+    def is_complete(self) -> bool:
+        """Whether the folder was made to its end: the configuration comes last."""
+        return (self.path / CONFIG).is_file()
+
+    def is_of(self, prepared: Prepared) -> bool:
+        """Whether the run was trained on this prepared data."""
+        return self.about.get("prepared") == prepared.key
+
+    @cached_property
+    def config(self) -> Config:
+        """The configuration it was trained with."""
+        return load_config(self._checked.path(CONFIG))
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """Words and their numbers."""
+        return Vocabulary.load(self._checked.path(VOCABULARY))
+
+    @cached_property
+    def store(self) -> Store:
+        """The texts it splices from."""
+        return Store.load(self._checked.folder_path(STORE))
+
+    @cached_property
+    def lexicon(self) -> Lexicon | None:
+        """How values are worded, if its corpus was prepared with a lexicon."""
+        path = self._checked.path(LEXICON)
+        return Lexicon.load(path) if path.is_file() else None
+
+    @cached_property
+    def _checked(self) -> CheckedFiles:
+        return CheckedFiles(self.path, self._hashes(), REMEDY)
+
+    def _hashes(self) -> Hashes:
+        """The hash of every file; runs of before format 2 have none."""
+        return dict(cast("Hashes", self.about.get("files", {})))
+
+    # The policy
+
+    @property
+    def weights_id(self) -> str | None:
+        """Twelve digits that differ where weights differ; None where there are none yet."""
+        path = self.path / WEIGHTS
+        return file_hash(path)[:12] if path.is_file() else None
+
+    def read_shape(self) -> tuple[str, str]:
+        """The content of `config.json`, and where it is, for errors about it."""
+        path = self._checked.path(SHAPE)
+        try:
+            return path.read_text(encoding="utf-8"), str(path)
+        except FileNotFoundError:
+            raise StorageError(
+                "there is no policy here yet.", where=str(path), remedy="Train on with --resume."
+            ) from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise StorageError(f"can't be read: {error}.", where=str(path)) from error
+
+    def read_weights(self) -> tuple[dict[str, Tensor], str]:
+        """The best weights, and where they are, for errors about them."""
+        from textsplice.runs.tensors import read_tensors
+
+        path = self._checked.path(WEIGHTS)
+        return read_tensors(path, REMEDY), str(path)
+
+    def write_policy(self, shape: str, weights: Mapping[str, Tensor]) -> None:
+        """Replaces the policy; whenever the writer is killed, what is there has a hash in `run.json`."""
+        from safetensors.torch import save
+
+        contents = {SHAPE: shape.encode("utf-8"), WEIGHTS: save(dict(weights), metadata={"format": "pt"})}
+        for name, content in contents.items():
+            self._replace(name, content)
+
+    def _replace(self, name: str, content: bytes) -> None:
+        import hashlib
+
+        new = hashlib.sha256(content).hexdigest()
+        before = self._hashes().get(name, [])
+        known = [before] if isinstance(before, str) else before
+        self._record({name: [*known, new]})
+        atomic_write_bytes(self.path / name, content)
+        self._record({name: new})
+
+    def _record(self, hashes: Hashes, **changes: object) -> None:
+        about = {**self.about, **changes, "files": dict(sorted({**self._hashes(), **hashes}.items()))}
+        self._write_about(about)
+
+    def _write_about(self, about: dict[str, object]) -> None:
+        atomic_write_text(self.path / ABOUT, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
+        self._forget()
+
+    def _forget(self) -> None:
+        """Drops what was read before the folder changed."""
+        for name in ("about", "_checked", "config"):
+            self.__dict__.pop(name, None)
+
+    # The judge
+
+    def find_judge(self, name: str) -> Run:
+        """The run that `search.judge` names, wherever this run was moved and wherever we are.
+
+        One that the run's own configuration names is looked for beside the run first, where it was when the
+        run was trained; any other is a path as the user wrote it.
+        """
+        recorded = self.about.get("judge")
+        own = name == self.config.search.judge
+        beside = [self.path / recorded] if own and isinstance(recorded, str) else []
+        # Runs of before format 2 did not record it: try the folder of that name next to the run.
+        old = [self.path.resolve().parent / Path(name).name] if own else []
+        for folder in (*beside, Path(name), *old):
+            if self.is_run(folder):
+                return Run.open(folder)
+        looked = " or ".join(dict.fromkeys(str(folder) for folder in (*beside, Path(name))))
+        raise StorageError(
+            f"search.judge names the run {name!r}, but there is no run at {looked}.",
+            where=str(self.path),
+            remedy="Train that run, move it back, or do without it: --set search.judge=''.",
+        )
+
+    # Training
+
+    @property
+    def journal(self) -> Path:
+        """One JSON object per line: losses, validations, notes."""
+        old = self.path / OLD_JOURNAL
+        return old if "files" not in self.about and old.is_file() else self.path / JOURNAL
+
+    @property
+    def last(self) -> CheckpointFolder:
+        """The checkpoint that `--resume` goes on from."""
+        return CheckpointFolder(self.path / CHECKPOINTS / "last")
+
+    @property
+    def best(self) -> CheckpointFolder:
+        """The checkpoint with the least validation loss."""
+        return CheckpointFolder(self.path / CHECKPOINTS / "best")
+
+    @property
+    def tensorboard(self) -> Path:
+        """TensorBoard's event files."""
+        return self.path / TENSORBOARD
+
+    @property
+    def encodings(self) -> EncodingFolder:
+        """Encodings of the store's texts."""
+        return EncodingFolder(self.path / ENCODINGS)
+
+    @classmethod
+    def require_free(cls, folder: Path) -> None:
+        """`StorageError` if a run can't be made in a folder, since it holds something else."""
+        require_ours(folder, ours=cls.is_run(folder), what="the folder of a run")
+
+    @classmethod
+    @contextmanager
+    def claimed(cls, folder: Path) -> Generator[None]:
+        """Holds a folder for one training: a new or empty one, or the folder of a run."""
+        cls.require_free(folder)
+        busy = TrainingError(
+            "another process is training in this folder.",
+            where=str(folder),
+            remedy="Wait until it ends, or set output.run to another folder.",
+        )
+        with locked(folder, busy):
+            yield
+
+    @classmethod
+    def create(cls, folder: Path, config: Config, prepared: Prepared, about: Mapping[str, object]) -> Run:
+        """Makes the folder of a new run, with all it needs from the prepared folder.
+
+        `run.json` comes first and makes the folder ours. The judge is recorded relative to the run.
+        """
+        run = cls(folder)
+        run._write_about({"format": FORMAT, **about, "files": {}})
+        copied = {
+            path: folder / path.relative_to(prepared.folder)
+            for path in (*prepared.store_files(), *([prepared.files.lexicon] if prepared.lexicon else []))
+        }
+        hashes = {target.relative_to(folder).as_posix(): file_hash(path) for path, target in copied.items()}
+        # Listed before they are copied: a run that is killed now can still be removed whole.
+        run._record({**hashes})
+        try:
+            for path, target in copied.items():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, target)
+        except OSError as error:
+            raise storage_error(error, folder) from error
+        run._replace(VOCABULARY, prepared.vocabulary.to_json().encode("utf-8"))
+        run.describe(config, about)
+        return run
+
+    def describe(self, config: Config, about: Mapping[str, object]) -> None:
+        """Writes the configuration and what makes the run, now or from here on."""
+        if "files" not in self.about:
+            self._upgrade()
+        self._replace(CONFIG, to_toml(config).encode("utf-8"))
+        changes = {name: value for name, value in about.items() if self.about.get(name) != value}
+        if config.search.judge:
+            changes["judge"] = os.path.relpath(config.search.judge, self.path)
+        self._record({}, **changes)
+
+    def _upgrade(self) -> None:
+        """Lists the files of a run of before format 2, and gives its journal the name it has now."""
+        found = [name for name in OLD_FILES if name != OLD_JOURNAL and (self.path / name).is_file()]
+        hashes: Hashes = {name: file_hash(self.path / name) for name in found}
+        if (self.path / OLD_JOURNAL).is_file() and not (self.path / JOURNAL).exists():
+            (self.path / OLD_JOURNAL).rename(self.path / JOURNAL)
+        self._record(hashes, format=FORMAT)
+
+    def record_tensorboard(self) -> None:
+        """Lists TensorBoard's files as ours."""
+        found = sorted(self.tensorboard.glob("events.out.tfevents.*"))
+        self._record({path.relative_to(self.path).as_posix(): file_hash(path) for path in found})
+
+    def remove(self, *, keep_journal: bool = False) -> None:
+        """Removes everything that training wrote, and nothing else; `run.json` goes last."""
+        names = [*self._hashes(), *([] if keep_journal else [self.journal.name])]
+        if "files" not in self.about:
+            names += OLD_FILES
+        try:
+            self.encodings.remove()
+            for checkpoint in (self.last, self.best):
+                checkpoint.remove()
+            remove_listed(self.path, names)
+            remove_empty_parents(self.path, [self.path / CHECKPOINTS / "last", self.path / STORE / "index"])
+            (self.path / ABOUT).unlink(missing_ok=True)
+        except OSError as error:
+            raise storage_error(error, self.path) from error
+        self._forget()
