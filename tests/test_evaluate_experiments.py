@@ -351,18 +351,21 @@ def test_an_experiment_that_was_interrupted_is_taken_up_again(
     assert taken_up == results
 
 
-def test_other_weights_are_not_taken_up(runs: dict[str, Path], prepared: Path, tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(runs["full"], tmp_path / "full"))
-    common = ("--references", prepared, "--limit", "2", "--out", tmp_path / "out")
-    run("interpretability", folder, *common)
-    values = [f'corpus.source="{prepared.parent}"', *TINY, "training.seed=2"]
-    other = tmp_path / "other"
-    train(
-        Config().with_values([*values, f'output.prepared="{prepared}"', f'output.run="{other}"']), quiet=True
-    )
-    shutil.copy(other / "model.safetensors", folder)
-    with pytest.raises(ConfigError, match=r"full\.jsonl:1: was made otherwise: weights was '"):
-        run("interpretability", folder, *common)
+def test_rows_of_other_weights_are_not_taken_up(
+    runs: dict[str, Path], prepared: Path, tmp_path: Path
+) -> None:
+    common = ("interpretability", runs["full"], "--references", prepared, "--limit", "2", "--out", tmp_path)
+    run(*common)
+    rows = tmp_path / "full.jsonl"
+    weights = json.loads(rows.read_text(encoding="utf-8").splitlines()[0])["weights"]
+    other = rows.read_text(encoding="utf-8").replace(f'"weights": "{weights}"', '"weights": "0123456789ab"')
+    rows.write_text(other, encoding="utf-8")
+    with pytest.raises(
+        ConfigError,
+        match=rf"full\.jsonl:1: was made otherwise: weights was '0123456789ab', not '{weights}'\.",
+    ):
+        run(*common)
+    assert rows.read_text(encoding="utf-8") == other
 
 
 def test_the_neighbor_curve_searches_as_the_paper_does_unless_told_otherwise(

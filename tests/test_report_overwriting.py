@@ -60,11 +60,11 @@ def test_explain_prints_plain_text_into_a_pipe_and_color_if_asked(texts: Path) -
 
 
 def test_a_row_that_is_not_there_is_a_sentence(texts: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"texts\.jsonl: has no row 'd2'\.$"):
+    with pytest.raises(InputError, match=r"texts\.jsonl: there is no row 'd2'\.$"):
         run("explain", texts, "d2")
     empty = tmp_path / "empty.jsonl"
     empty.touch()
-    with pytest.raises(InputError, match=r"empty\.jsonl: has no rows\.$"):
+    with pytest.raises(InputError, match=r"empty\.jsonl: there are no rows\.$"):
         run("explain", empty)
 
 

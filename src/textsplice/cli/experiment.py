@@ -174,7 +174,7 @@ def neighbor_curve(
     paths = named_paths(runs)
     folder = _folder(out, "neighbor-curve", split)
     result = experiment.run(
-        {name: by_neighbors(path) for name, path in paths.items()},
+        by_neighbors(paths),
         references,
         out=folder,
         split=split,

@@ -71,7 +71,7 @@ def _find(file: Path, id_: str | None) -> Generation:
     for _, generation in read_generations(file):
         if id_ is None or generation.id == id_:
             return generation
-    raise InputError(f"has no row {id_!r}." if id_ else "has no rows.", where=str(file))
+    raise InputError(f"there is no row {id_!r}." if id_ else "there are no rows.", where=str(file))
 
 
 def _generate(run: Path, record: str | None) -> Generation:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,16 +68,24 @@ def unsummed(paths: Mapping[str, Path], *, no_marg: bool) -> list[str]:
 
 
 def open_splicer(folder: Path, *, swap: bool = False) -> Splicer:
-    """The splicer of a run's folder, or the swap baseline over a prepared one."""
+    """The splicer of a run; the swap baseline for a prepared folder, or if asked for."""
     from textsplice.runs import Prepared
     from textsplice.splicer import Splicer
 
     return Splicer.untrained(folder) if swap or Prepared.is_prepared(folder) else Splicer.load(folder)
 
 
-def by_neighbors(path: Path) -> Callable[[int], Splicer]:
-    """The splicer of a run, as a function of the number of neighbors that it is offered."""
-    return lambda k: _last_opened(path).with_neighbors(k)
+def by_neighbors(paths: Mapping[str, Path]) -> dict[str, Callable[[int], Splicer]]:
+    """The splicers of runs as functions of the number of neighbors; one run is in memory at a time."""
+    last: dict[Path, Splicer] = {}
+
+    def offered(path: Path, k: int) -> Splicer:
+        if path not in last:
+            last.clear()
+            last[path] = open_splicer(path)
+        return last[path].with_neighbors(k)
+
+    return {name: partial(offered, path) for name, path in paths.items()}
 
 
 def check_values(values: Sequence[str]) -> list[str]:
@@ -118,8 +126,3 @@ def _kind(path: Path) -> Kind:
     from textsplice.search.swap import SWAP
 
     return policy_kind(Run.open(path).config.policy.kind) if Run.is_run(path) else SWAP
-
-
-@lru_cache(maxsize=1)  # one run in memory at a time
-def _last_opened(path: Path) -> Splicer:
-    return open_splicer(path)

@@ -56,8 +56,10 @@ class Metric(ABC):
 
 def metric_named(name: str, where: str = "--metrics") -> Metric:
     """The metric of this name, in any case; `rouge-l` is `ROUGE_L`."""
-    folded = name.strip().casefold().replace("-", "_")
-    found = next((known for known in METRICS if known.casefold().replace("-", "_") == folded), None)
+    found = name.strip()
+    if found not in METRICS:
+        folded = found.casefold().replace("-", "_")
+        found = next((known for known in METRICS if known.casefold().replace("-", "_") == folded), None)
     if found is None:
         raise unknown_name("metric", name, list(METRICS), where)
     return cast("type[Metric]", METRICS[found])()
