@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from training_corpus import prepare_tiny, tiny_config
 from textsplice.config import to_toml
+from training_corpus import prepare_tiny, tiny_config
 
 PLUGIN = '''
 from textsplice.extensions import POLICIES

@@ -123,5 +123,7 @@ def test_a_device_that_is_not_there_is_refused() -> None:
 
 
 def test_a_device_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"search\.device = 'tpu' is not one of 'auto', 'cpu', 'cuda', 'mps'"):
+    with pytest.raises(
+        ConfigError, match=r"search\.device = 'tpu' is not one of 'auto', 'cpu', 'cuda', 'mps'"
+    ):
         Config().with_values(["search.device=tpu"])
