@@ -216,7 +216,7 @@ def test_a_run_that_goes_on_with_other_threads_or_precision_says_so(
     )
     assert notes(tmp_path) == [{"kind": "note", "step": 4, "message": said}]
     assert said + "\n" in capsys.readouterr().err
-    assert computing(tmp_path) == {"precision": "float32", "processes": 1, "threads": 2}
+    assert computing(tmp_path) == {"device": "cpu", "precision": "float32", "processes": 1, "threads": 2}
     train(config_of(folder, tmp_path, "training.max_steps=8", "training.threads=2"), resume=True, quiet=True)
     assert len(notes(tmp_path)) == 1
 

@@ -188,7 +188,7 @@ def _rules(
             raise ConfigError(f"{error.strerror}.", where=str(approved)) from error
         except UnicodeDecodeError as error:
             raise ConfigError(
-                "is not UTF-8 text.", where=str(approved), remedy="Write one id a line, as UTF-8."
+                "is not UTF-8 text.", where=str(approved), remedy="Write one id per line, as UTF-8."
             ) from error
         found.append(rules.ApprovedNeighbors([line.strip() for line in lines if line.strip()]))
     if require:
@@ -241,7 +241,7 @@ def _done(out: Path | None, examples: Iterator[Example], made: Mapping[str, obje
         example = next(examples, None)
         if example is None or row.get("id") != example.id:
             raise ConfigError(
-                f"row {row.get('id')!r} is not of the table that stands there in the input.",
+                f"row {row.get('id')!r} is not of the table at this place of the input.",
                 where=place,
                 remedy="Name another file, or give the tables it was made from.",
             )

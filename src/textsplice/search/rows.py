@@ -1,4 +1,4 @@
-"""Files of generations: one JSON object a line, readable however the writer ended."""
+"""Files of generations: one JSON object per line, readable even if the writer was interrupted."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from textsplice.search.generation import Generation
 
 
 class Written(NamedTuple):
-    """What a file already holds: its whole rows, their places `file:line`, and the bytes they take."""
+    """What a file already holds: its complete rows, their places `file:line`, and their size in bytes."""
 
     rows: list[Mapping[str, object]]
     places: list[str]
     size: int
 
     def cut(self, path: Path) -> None:
-        """Cuts off what follows the last whole row."""
+        """Cuts off what follows the last complete row."""
         try:
             if path.exists():
                 os.truncate(path, self.size)
@@ -42,7 +42,7 @@ def read_generations(path: Path) -> Iterator[tuple[str, Generation]]:
 
 
 def already_written(path: Path) -> Written:
-    """The whole rows of a file that a writer may have left in the middle of the last one."""
+    """The complete rows of a file whose writer may have stopped in the middle of a row."""
     rows: list[Mapping[str, object]] = []
     places: list[str] = []
     size = 0
@@ -63,7 +63,7 @@ def already_written(path: Path) -> Written:
 
 
 def made_otherwise(row: Mapping[str, object], expected: Mapping[str, object]) -> str | None:
-    """How a row was made otherwise than `expected` says (`Splicer.made`), as a clause; None if it was not."""
+    """How a row differs from `expected` (`Splicer.made`) in how it was made, as a clause; None if equal."""
     for key, now in expected.items():
         before = row.get(key)
         if before == now:
@@ -88,7 +88,7 @@ def open_rows(path: Path) -> IO[str]:
 
 
 def write_row(file: IO[str], generation: Generation, path: Path | None) -> None:
-    """Writes one row and hands it to the system, so that what is done stays done."""
+    """Writes one row and flushes it, so that finished rows are kept."""
     try:
         file.write(json.dumps(generation.to_dict(), ensure_ascii=False) + "\n")
         file.flush()
