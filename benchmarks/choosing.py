@@ -20,16 +20,19 @@ from itertools import islice
 from pathlib import Path
 
 import torch
-from textsplice.search.problem import Candidate, Problem
 
 from textsplice.cli.generate import distinct_tables
 from textsplice.config import SearchConfig
-from textsplice.corpus import Table, read_corpus
+from textsplice.corpus import Example, Table, read_corpus
 from textsplice.evaluate.outputs import items_of
 from textsplice.evaluate.score import score
 from textsplice.files import atomic_write_text
+from textsplice.policy.problem import Candidate
 from textsplice.progress import bar
 from textsplice.search.choose import Choice, choose, slot_slips, worded_slips
+from textsplice.search.derive import derive
+from textsplice.search.judge import opinion
+from textsplice.search.propose import Proposal
 from textsplice.slots.check import check_slots, summarize_slots
 from textsplice.slots.lexicon import Lexicon
 from textsplice.splicer import Splicer
@@ -40,30 +43,27 @@ BATCH = 32
 PAPER = SearchConfig(beam=5, choose="likelihood", start_neighbors=1, slots_first=False)
 WAYS: list[Choice] = ["likelihood", "consensus", "typical"]
 
-Found = tuple[Table, Problem, list[Candidate]]
+Found = tuple[Proposal, list[Candidate]]
 
 
 def candidates(splicer: Splicer, tables: Sequence[Table], settings: SearchConfig, what: str) -> list[Found]:
-    """All finished texts of every table."""
-    from textsplice.splicer import _example  # pyright: ignore[reportPrivateUsage]
-
+    """All finished texts of each table."""
     found: list[Found] = []
-    numbered = iter(enumerate(tables))
+    examples = iter([Example(str(number), table, None) for number, table in enumerate(tables)])
     with bar(len(tables), what) as progress:
-        while batch := [_example(table, number) for number, table in islice(numbered, BATCH)]:
-            tasks = splicer._tasks(batch, ())  # pyright: ignore[reportPrivateUsage]
-            outcomes = splicer._search(tasks, settings)  # pyright: ignore[reportPrivateUsage]
-            for task, outcome in zip(tasks, outcomes, strict=True):
+        while batch := list(islice(examples, BATCH)):
+            for proposal in splicer.proposer.propose(batch, (), settings):
+                outcome = proposal.outcome
                 last = [outcome.unfinished] if outcome.unfinished else []
-                found.append((task.example.table, task.problem, outcome.ranked() or last))
+                found.append((proposal, outcome.ranked() or last))
             progress.advance(len(batch))
     return found
 
 
-def text_of(problem: Problem, candidate: Candidate, tokenizer: Tokenizer) -> str:
+def text_of(proposal: Proposal, candidate: Candidate, tokenizer: Tokenizer) -> str:
     """A candidate as people read it."""
     inner = [number for number in candidate.ids if number not in (BEGIN_ID, END_ID)]
-    return detokenize([problem.words[number] for number in inner], tokenizer)
+    return detokenize([proposal.words[number] for number in inner], tokenizer)
 
 
 def sentence_bleu(text: str, references: Sequence[str]) -> float:
@@ -110,28 +110,21 @@ def main() -> None:
 
     def pick(found: list[Found], by: Choice, counted: str, judge: Splicer | None = None) -> list[str]:
         texts: list[str] = []
-        for table, problem, finished in found:
+        for proposal, finished in found:
             slips = {
                 "": None,
                 "word for word": slot_slips,
-                "lexicon": worded_slips(table, lexicon, tokenizer),
+                "lexicon": worded_slips(proposal.example.table, lexicon, tokenizer),
             }[counted]
-
-            def opinion(
-                pool: Sequence[Candidate], table: Table = table, problem: Problem = problem
-            ) -> list[float]:
-                assert judge is not None
-                return judge.likelihoods(table, [text_of(problem, c, tokenizer) for c in pool])
-
             ranked = choose(
-                finished,
-                problem.sources,
-                problem.words,
+                [derive(each, proposal.sources, proposal.words) for each in finished],
+                proposal.sources,
+                proposal.words,
                 by=by,
                 slips=slips,
-                judge=opinion if judge else None,
+                judge=opinion(judge, proposal, tokenizer) if judge else None,
             )
-            texts.append(text_of(problem, ranked[0], tokenizer) if ranked else "")
+            texts.append(text_of(proposal, ranked[0], tokenizer) if ranked else "")
         return texts
 
     paper = candidates(splicer, tables, PAPER, "one beam of 5")
@@ -148,7 +141,7 @@ def main() -> None:
             add(name, pick(found, "typical", counted, Splicer.load(arguments.judge)))
     best = [
         max((text_of(p, c, tokenizer) for c in finished), key=lambda t: sentence_bleu(t, r), default="")
-        for (_, p, finished), r in zip(found, references, strict=True)
+        for (p, finished), r in zip(found, references, strict=True)
     ]
     add("the best candidate, which nobody knows", best)
     data = {"run": splicer.run, "split": arguments.split, "tables": len(tables), "rows": rows}

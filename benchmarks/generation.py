@@ -1,9 +1,9 @@
-"""Tables a second: the batched beam, the same beam unbatched, and BART of the same size, in one run.
+"""Tables per second: the batched beam, the same beam unbatched, and BART of the same size, in one run.
 
     python benchmarks/generation.py prepared/e2e [--run runs/e2e] [--tables 547] [--slow-tables 8]
 
 All three use beam 5 on E2E's dev tables. The batched beam runs with batches of 32. The unbatched one is the
-plain evaluation of the same equations in `unbatched_policy.py`, one canvas at a time. BART is
+plain evaluation of the same equations in `textsplice.policy.reference`, one canvas at a time. BART is
 `transformers`' own with the same width and layers, `generate(num_beams=5)`, batches of 32, and as many
 tokens as the references have; its weights are random, which changes nothing about the time of a token.
 """
@@ -16,6 +16,7 @@ import math
 import platform
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,13 +24,18 @@ import numpy as np
 import torch
 from torch import Tensor
 from transformers import BartConfig, BartForConditionalGeneration
-from unbatched_policy import UnbatchedFull
 
 from textsplice.config import SearchConfig
 from textsplice.corpus import Table
 from textsplice.files import atomic_write_text
+from textsplice.oracle.numbering import TABLE, Numbering
 from textsplice.oracle.splice import Splice
-from textsplice.policy import Case, FullPolicy, PolicyConfig, new_policy
+from textsplice.policy.cases import Case
+from textsplice.policy.checkpoint import new_policy
+from textsplice.policy.full.hypothesis import BeamSettings
+from textsplice.policy.full.policy import FullPolicy
+from textsplice.policy.reference import Reference
+from textsplice.policy.shape import PolicyShape
 from textsplice.policy.transformer import NEIGHBOR
 from textsplice.runs.prepared import Prepared
 from textsplice.splicer import Splicer
@@ -74,7 +80,7 @@ class Read(NamedTuple):
     stopped: float
 
 
-def unbatched_search(slow: UnbatchedFull, case: Case) -> int:
+def unbatched_search(slow: Reference, case: Case) -> int:
     """The same beam for one table, one canvas at a time; how many canvases it looked at."""
     neighbors = [slow.encode(text.tolist(), [NEIGHBOR] * len(text)) for text in case.neighbors]
     live = [Live(0.0, [])]
@@ -107,10 +113,10 @@ def is_text(canvas: list[Token]) -> bool:
     return len(words) > 2 and words[0] == BEGIN_ID and words[-1] == END_ID and MASK_ID not in words
 
 
-def read(slow: UnbatchedFull, case: Case, neighbors: list[Tensor], hypothesis: Live, step: int) -> Read:
+def read(slow: Reference, case: Case, neighbors: list[Tensor], hypothesis: Live, step: int) -> Read:
     """Reads one canvas and scores the first decision."""
     total, canvas = hypothesis
-    copied = {token.position for token in canvas if token.source == 0}
+    copied = {token.position for token in canvas if token.source == TABLE}
     table = slow.encode(case.table.tolist(), [int(i in copied) for i in range(len(case.table))])
     ages = [min(step - token.step, slow.config.max_age) for token in canvas]
     states = slow.decode([token.word for token in canvas], ages, table)
@@ -125,7 +131,7 @@ def read(slow: UnbatchedFull, case: Case, neighbors: list[Tensor], hypothesis: L
 
 
 def extensions(
-    slow: UnbatchedFull,
+    slow: Reference,
     case: Case,
     neighbors: list[Tensor],
     total: float,
@@ -137,10 +143,10 @@ def extensions(
 ) -> list[Live]:
     """The canvases after the best second decisions that follow a first one."""
     canvas = from_read.hypothesis.canvas
-    is_word = source == 1 + len(neighbors)
+    numbering = Numbering(len(neighbors))
     number, begin, words = (
-        (source + slow.words[begin], 0, [slow.words[begin]])
-        if is_word
+        (numbering.word(slow.words[begin]), 0, [slow.words[begin]])
+        if numbering.is_word(source)
         else (source, begin, [case.table, *case.neighbors][source])
     )
     splice = Splice(start, start, number, begin, begin + 1)
@@ -159,11 +165,12 @@ def best(scores: Tensor) -> list[tuple[float, int]]:
     return [(v, p) for v, p in zip(values.tolist(), places.tolist(), strict=True) if v > -np.inf]
 
 
-def bart_of(config: PolicyConfig) -> BartForConditionalGeneration:
+def bart_of(policy: PolicyShape) -> BartForConditionalGeneration:
     """BART with the policy's width, layers and vocabulary."""
     torch.manual_seed(0)
+    config = policy.config
     shape = BartConfig(
-        vocab_size=config.embedded,
+        vocab_size=policy.embedded,
         max_position_embeddings=512,
         d_model=config.d_model,
         encoder_layers=config.encoder_layers,
@@ -231,14 +238,14 @@ def main() -> None:
     batched = timed(
         lambda: statuses.extend(g.status for g in splicer.generate_many(tables, search=PAPER, progress=False))
     )
-    slow = UnbatchedFull(policy)
+    slow = Reference(policy)
     cases = [_case(splicer, table) for table in tables[: arguments.slow_tables]]
     canvases: list[int] = []
     with torch.no_grad():
         unbatched = timed(lambda: canvases.extend(unbatched_search(slow, case) for case in cases))
-    tokens = [policy.config.embed(dev.table_tokens[i]).tolist() for i in range(len(tables))]
+    tokens = [policy.shape.embed(dev.table_tokens[i]).tolist() for i in range(len(tables))]
     length = round(float(dev.targets.lengths.mean()))
-    other = bart_of(policy.config)
+    other = bart_of(policy.shape)
     bart = timed(lambda: bart_generate(other, tokens, length))
 
     result = {
@@ -248,8 +255,8 @@ def main() -> None:
         "threads": arguments.threads,
         "machine": platform.machine(),
         "policy": "trained" if arguments.run else "random weights",
-        "d_model": policy.config.d_model,
-        "layers": [policy.config.encoder_layers, policy.config.decoder_layers],
+        "d_model": policy.shape.config.d_model,
+        "layers": [policy.shape.config.encoder_layers, policy.shape.config.decoder_layers],
         "statuses": {status: statuses.count(status) for status in sorted(set(statuses))},
         "tables_per_second": {
             "textsplice": round(len(tables) / batched.wall, 2),
@@ -274,21 +281,12 @@ def main() -> None:
 def _splicer(data: Prepared, run: Path | None) -> Splicer:
     if run is not None:
         return Splicer.load(run)
-    sizes = data.config.policy
-    config = PolicyConfig.for_vocabulary(
-        "full",
-        data.vocabulary,
-        d_model=sizes.d_model,
-        encoder_layers=sizes.encoder_layers,
-        decoder_layers=sizes.decoder_layers,
-        heads=sizes.heads,
-        ffn=sizes.ffn,
-    )
+    shape = PolicyShape.of(replace(data.config.policy, kind="full"), data.vocabulary)
     return Splicer(
         store=data.store,
         vocabulary=data.vocabulary,
         config=data.config,
-        policy=new_policy(config, seed=0).eval(),
+        policy=new_policy(shape, seed=0).eval(),
         run="benchmark",
     )
 

@@ -4,7 +4,7 @@ Forward and backward passes over the same references, in turns within one run:
 
     ours     `FullPolicy` on a batch: actions and canvas tokens a second
     bfloat16 the same in mixed precision, as `training.precision` sets it where the processor has it
-    slow     the same equations and weights, one canvas at a time (`unbatched_policy.py`)
+    slow     the same equations and weights, one canvas at a time (`textsplice.policy.reference`)
     bart     `transformers`' BartForConditionalGeneration of the same size: target tokens a second
 
 BART reads a target once, FULL reads every canvas of its derivation: the two are not the same work. The slow
@@ -29,11 +29,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from transformers import BartConfig, BartForConditionalGeneration
-from unbatched_policy import UnbatchedFull
 
-from textsplice.config import Config
+from textsplice.config import Config, PolicyConfig
 from textsplice.oracle.splice import Splice
-from textsplice.policy import Case, FullPolicy, PolicyConfig, collate, new_policy
+from textsplice.policy.cases import Case
+from textsplice.policy.checkpoint import new_policy
+from textsplice.policy.full.policy import FullPolicy
+from textsplice.policy.reference import Reference
+from textsplice.policy.shape import PolicyShape
 from textsplice.prepare.build import prepare
 from textsplice.runs.prepared import Prepared, PreparedSplit
 from textsplice.text.vocabulary import PAD_ID, UNKNOWN_ID
@@ -74,7 +77,7 @@ def ours(
     policy: FullPolicy, prepared: Prepared, split: PreparedSplit, rows: NDArray[np.int64]
 ) -> tuple[torch.Tensor, int, int]:
     """The loss over a batch, building the batch included."""
-    output = policy(collate(policy.config, split, prepared.store.tokens, rows))
+    output = policy(policy.collate(split, prepared.store.tokens, rows))
     return output.first_loss + output.second_loss, output.actions, output.canvas_tokens
 
 
@@ -82,12 +85,12 @@ def slow(
     policy: FullPolicy, prepared: Prepared, split: PreparedSplit, rows: NDArray[np.int64]
 ) -> tuple[torch.Tensor, int, int]:
     """The same loss, one canvas at a time."""
-    unbatched = UnbatchedFull(policy)
+    reference = Reference(policy)
     total, actions = torch.zeros(()), 0
     for row in rows.tolist():
         first, last = split.splice_offsets[row : row + 2]
         splices = [Splice(*splice) for splice in split.splices[first:last].tolist()]
-        loss = unbatched.loss(case_of(prepared, split, row), splices)
+        loss = reference.loss(case_of(prepared, split, row), splices)
         total = total + loss.first + loss.second
         actions += loss.actions
     return total, actions, 0
@@ -117,11 +120,12 @@ def padded(texts: list[NDArray[np.int32]], embedded: int) -> torch.Tensor:
     return ids
 
 
-def bart_like(config: PolicyConfig) -> BartForConditionalGeneration:
+def bart_like(shape: PolicyShape) -> BartForConditionalGeneration:
     """BART with the layers, widths and embeddings of a policy."""
+    config = shape.config
     return BartForConditionalGeneration(
         BartConfig(
-            vocab_size=config.embedded,
+            vocab_size=shape.embedded,
             d_model=config.d_model,
             encoder_layers=config.encoder_layers,
             decoder_layers=config.decoder_layers,
@@ -156,10 +160,10 @@ def measure(prepared: Prepared, rounds: int, size: int, slow_references: int) ->
     """All in turns; the first round only warms up."""
     split = prepared.split("train")
     # Without dropout, so that the two losses can be compared.
-    config = PolicyConfig.for_vocabulary("full", prepared.vocabulary, dropout=0.0, max_positions=256)
-    policy = new_policy(config, seed=0)
+    shape = PolicyShape.of(PolicyConfig(dropout=0.0, max_positions=256), prepared.vocabulary)
+    policy = new_policy(shape, seed=0)
     assert isinstance(policy, FullPolicy)
-    other = bart_like(config)
+    other = bart_like(shape)
     found: dict[str, list[Pass]] = {"ours": [], "bfloat16": [], "slow": [], "bart": []}
     for rows in batches(split, size, rounds + 1):
         few = rows[:slow_references]
@@ -168,7 +172,7 @@ def measure(prepared: Prepared, rounds: int, size: int, slow_references: int) ->
         found["bfloat16"].append(timed(policy, partial(ours, policy, prepared, split, rows)))
         policy.mixed_precision = False
         found["slow"].append(timed(policy, partial(slow, policy, prepared, split, few)))
-        found["bart"].append(timed(other, partial(bart, other, split, rows, config.embedded)))
+        found["bart"].append(timed(other, partial(bart, other, split, rows, shape.embedded)))
         check = ours(policy, prepared, split, few)[0].item()
         assert abs(check - found["slow"][-1].loss) < 1e-3 * check, "the two losses differ"
     warm = {name: passes[1:] for name, passes in found.items()}

@@ -1,11 +1,11 @@
 """A device that is not the CPU, on a machine that has none: tensors without values that know where they are.
 
-Torch's `FakeTensorMode` runs every operation on shapes, types and devices alone, and refuses to mix devices. A
-build of torch without CUDA can't even differentiate fake CUDA tensors, so the device here is torch's
-`PrivateUse1`, registered from Python under the name "gpu".
+Torch's `FakeTensorMode` runs all operations on shapes, types and devices alone, and refuses to mix devices. A
+build of torch without CUDA can't differentiate fake CUDA tensors (it has no device guard for them), so the
+device here is torch's `PrivateUse1`, registered from Python under the name "gpu".
 
 What a search reads back from its device decides how it goes on, and fake tensors have nothing to read. So the
-same search runs on the CPU first; `Recorded` notes what is read, and `Replayed` answers the fake run with it.
+same search runs on the CPU first: `Recorded` notes what is read, and `Replayed` answers the fake run with it.
 """
 
 from __future__ import annotations

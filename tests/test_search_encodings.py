@@ -100,7 +100,7 @@ def test_encodings_of_another_policy_are_never_used(run: Path, change: Callable[
     double(run)
     change(run)
     with pytest.warns(
-        RuntimeWarning, match=r"was made from other weights or texts\. Make it anew with"
+        RuntimeWarning, match=r"was made from other weights or texts\. Make it again with"
     ) as told:
         found = Splicer.load(run).encodings.of(ROWS)
     assert len(told) == 1

@@ -170,6 +170,9 @@ def test_a_reason_that_does_not_go_with_the_status(
     ("policy", "attribution", "marginalize", "true"),
     [
         ("swap", "most-probable", None, False),
+        ("oracle", "most-probable", None, False),
+        ("of a plugin that is not here", "most-probable", True, True),
+        ("of a plugin that is not here", "exact", True, True),
         ("full", "most-probable", True, False),
         ("full", "exact", True, True),
         ("lrt", "most-probable", None, True),

@@ -198,7 +198,7 @@ def test_approved_ids_that_are_no_text_are_refused(input_file: Path, tmp_path: P
     approved = tmp_path / "ids.txt"
     approved.write_bytes(b"train-\xff\n")
     said = command("generate", prepared().folder, input_file, "--approved", approved)
-    assert said == (2, f"{approved}: is not UTF-8 text. Write one id a line, as UTF-8.")
+    assert said == (2, f"{approved}: is not UTF-8 text. Write one id per line, as UTF-8.")
 
 
 def test_generate_changes_settings_of_the_search_only(input_file: Path) -> None:
@@ -416,3 +416,24 @@ def test_a_batch_that_is_out_of_memory_is_halved_and_says_so(
 def test_settings_default_to_those_of_the_run() -> None:
     made = [splicer("full", 3, f"search.max_splices={most}").generate(tables()[2]) for most in (2, 9)]
     assert [len(generation.splices) for generation in made] == [2, 9]
+
+
+def test_another_number_of_neighbors_changes_nothing_else() -> None:
+    maker = splicer("full", 3)
+    fewer = maker.with_neighbors(2)
+    assert len(fewer.generate(tables()[0]).sources.neighbors) == 2
+    assert fewer.encodings is maker.encodings
+    assert len(maker.generate(tables()[0]).sources.neighbors) == 8
+
+
+def test_a_splicer_says_what_kind_it_is() -> None:
+    kinds = [splicer(kind).kind for kind in ("full", "lrt", "copy")] + [Splicer.untrained(prepared()).kind]
+    assert [kind.name for kind in kinds] == ["full", "lrt", "copy", "swap"]
+    assert [kind.uses_neighbors for kind in kinds] == [True, True, False, True]
+    assert [kind.sums_occurrences for kind in kinds] == [False, True, True, False]
+
+
+def test_swap_can_not_judge() -> None:
+    with pytest.raises(InputError) as caught:
+        Splicer.untrained(prepared()).likelihoods(tables()[0], ["A walk."])
+    assert str(caught.value) == "swap has no policy. Train one with `textsplice train CONFIG`."

@@ -146,7 +146,7 @@ def test_epochs_and_minutes_end_a_run(folder: Path, tmp_path: Path) -> None:
     result = train(minutes, quiet=True)
     assert (result.ending, result.step) == ("minutes", 1)
     # Even the shortest run leaves weights that can be used, and a validation of them.
-    assert load_policy(Run.open(tmp_path / "b/run")).config.d_model == 16
+    assert load_policy(Run.open(tmp_path / "b/run")).shape.config.d_model == 16
     assert result.best_step == 1
 
 
@@ -327,7 +327,7 @@ def test_a_signal_finishes_the_step_and_saves(folder: Path, tmp_path: Path, numb
     stopped = train(config, quiet=True)
     assert stopped.ending == "interrupted"
     assert 2 <= stopped.step < 5000
-    assert load_policy(Run.open(tmp_path / "run")).config.d_model == 16
+    assert load_policy(Run.open(tmp_path / "run")).shape.config.d_model == 16
     end = stopped.step + 3
     longer = replace(config, training=replace(config.training, max_steps=end))
     resumed = train(longer, resume=True, quiet=True)

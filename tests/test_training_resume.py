@@ -206,7 +206,7 @@ def test_a_run_that_goes_on_with_other_threads_or_precision_says_so(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     train(config_of(folder, tmp_path, "training.max_steps=4"), quiet=True)
-    assert computing(tmp_path) == {"precision": "float32", "processes": 1, "threads": 1}
+    assert computing(tmp_path) == {"device": "cpu", "precision": "float32", "processes": 1, "threads": 1}
     # As if that had been on a processor that multiplies in bfloat16: "auto" is resolved where a run goes on.
     about = json.loads((tmp_path / "run/run.json").read_text())
     about["computing"]["precision"] = "bfloat16"
@@ -218,7 +218,7 @@ def test_a_run_that_goes_on_with_other_threads_or_precision_says_so(
     )
     assert notes(tmp_path) == [{"kind": "note", "step": 4, "message": said}]
     assert said + "\n" in capsys.readouterr().err
-    assert computing(tmp_path) == {"precision": "float32", "processes": 1, "threads": 2}
+    assert computing(tmp_path) == {"device": "cpu", "precision": "float32", "processes": 1, "threads": 2}
     train(config_of(folder, tmp_path, "training.max_steps=8", "training.threads=2"), resume=True, quiet=True)
     assert len(notes(tmp_path)) == 1
 

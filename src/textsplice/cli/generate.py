@@ -29,64 +29,80 @@ textsplice generate prepared/bundled tables.jsonl    (no training: swap)
 """
 
 
+Run = Annotated[Path, typer.Argument(help="A run's folder, or a prepared one for swap.")]
+Tables = Annotated[str, typer.Argument(help="Anything that `read_corpus` reads; its texts are ignored.")]
+Out = Annotated[Path | None, typer.Option(help="Where to write; standard output by default.")]
+Split = Annotated[
+    str | None, typer.Option(help="Which split, if TABLES has several; by default all rows of a single file.")
+]
+TextColumn = Annotated[
+    str | None,
+    typer.Option(help="The column of TABLES that holds the text. Default: that of the run, if present."),
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Skip the rows that --out already has.")]
+Distinct = Annotated[bool, typer.Option("--distinct", help="Each table once (E2E has one per reference).")]
+Limit = Annotated[int | None, typer.Option(min=1, help="Only the first tables.")]
+Beam = Annotated[int | None, typer.Option(help="Canvases kept per start neighbor.")]
+BatchSize = Annotated[int | None, typer.Option(help="Tables at once.")]
+Swap = Annotated[bool, typer.Option("--swap", help="The untrained baseline.")]
+Values = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="search.KEY=VALUE", help="Change a setting of the search; repeatable."),
+]
+Approved = Annotated[
+    Path | None,
+    typer.Option(help="Rule: splice only from the texts with the ids in this file, one per line."),
+]
+Require = Annotated[
+    list[str] | None, typer.Option(metavar="FIELD", help="Rule: the values of the field must appear.")
+]
+Forbid = Annotated[
+    list[str] | None, typer.Option(metavar="WORD", help="Rule: the word or phrase must not appear.")
+]
+CopyOnly = Annotated[bool, typer.Option("--copy-only", help="Rule: no generated words.")]
+KeepSentences = Annotated[
+    bool, typer.Option("--keep-sentences", help="Rule: no whole sentence is ever replaced.")
+]
+MinSentences = Annotated[int | None, typer.Option(min=1, help="Rule: at least this many sentences.")]
+MaxSentences = Annotated[int | None, typer.Option(min=1, help="Rule: at most this many sentences.")]
+AnyRule = Annotated[
+    list[str] | None,
+    typer.Option(metavar="JSON", help='Any rule, as {"rule": NAME, …}; repeatable (docs/formats.md).'),
+]
+CacheEncodings = Annotated[
+    bool, typer.Option("--cache-encodings", help="Keep the encodings of all neighbors in the run's folder.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No bar, no summary.")]
+
+
 def register(app: typer.Typer) -> None:
     """Adds the command."""
     app.command("generate", epilog=EPILOG)(generate)
 
 
 def generate(
-    run: Annotated[Path, typer.Argument(help="A run's folder, or a prepared one for swap.")],
-    tables: Annotated[str, typer.Argument(help="Anything that `read_corpus` reads; its texts are ignored.")],
-    out: Annotated[Path | None, typer.Option(help="Where to write; standard output by default.")] = None,
-    split: Annotated[
-        str | None,
-        typer.Option(help="The split of TABLES: train, dev or test. One file: every row by default."),
-    ] = None,
-    text_column: Annotated[
-        str | None,
-        typer.Option(help="The column of TABLES that holds the text. Default: that of the run, if present."),
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Skip the rows that --out already has.")] = False,
-    distinct: Annotated[
-        bool, typer.Option("--distinct", help="Each table once (E2E has one per reference).")
-    ] = False,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first tables.")] = None,
-    beam: Annotated[int | None, typer.Option(help="Canvases kept per start neighbor.")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="Tables at once.")] = None,
-    swap: Annotated[bool, typer.Option("--swap", help="The untrained baseline.")] = False,
-    values: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="search.KEY=VALUE", help="Change a setting of the search; repeatable."),
-    ] = None,
-    approved: Annotated[
-        Path | None,
-        typer.Option(help="Rule: splice only from the texts with the ids in this file, one per line."),
-    ] = None,
-    require: Annotated[
-        list[str] | None, typer.Option(metavar="FIELD", help="Rule: the values of the field must appear.")
-    ] = None,
-    forbid: Annotated[
-        list[str] | None, typer.Option(metavar="WORD", help="Rule: the word or phrase must not appear.")
-    ] = None,
-    copy_only: Annotated[bool, typer.Option("--copy-only", help="Rule: no generated words.")] = False,
-    keep_sentences: Annotated[
-        bool, typer.Option("--keep-sentences", help="Rule: no whole sentence is ever replaced.")
-    ] = False,
-    min_sentences: Annotated[
-        int | None, typer.Option(min=1, help="Rule: at least this many sentences.")
-    ] = None,
-    max_sentences: Annotated[
-        int | None, typer.Option(min=1, help="Rule: at most this many sentences.")
-    ] = None,
-    rule: Annotated[
-        list[str] | None,
-        typer.Option(metavar="JSON", help='Any rule, as {"rule": NAME, …}; repeatable (docs/formats.md).'),
-    ] = None,
-    cache_encodings: Annotated[
-        bool,
-        typer.Option("--cache-encodings", help="Keep the encodings of all neighbors in the run's folder."),
-    ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No bar, no summary.")] = False,
+    run: Run,
+    tables: Tables,
+    out: Out = None,
+    split: Split = None,
+    text_column: TextColumn = None,
+    resume: Resume = False,
+    distinct: Distinct = False,
+    limit: Limit = None,
+    beam: Beam = None,
+    batch_size: BatchSize = None,
+    swap: Swap = False,
+    values: Values = None,
+    approved: Approved = None,
+    require: Require = None,
+    forbid: Forbid = None,
+    copy_only: CopyOnly = False,
+    keep_sentences: KeepSentences = False,
+    min_sentences: MinSentences = None,
+    max_sentences: MaxSentences = None,
+    rule: AnyRule = None,
+    cache_encodings: CacheEncodings = False,
+    quiet: Quiet = False,
 ) -> None:
     """Write one JSON object per table: text, splices, provenance, score, rules (docs/formats.md).
 
@@ -169,7 +185,7 @@ def _rules(
             raise ConfigError(f"{error.strerror}.", where=str(approved)) from error
         except UnicodeDecodeError as error:
             raise ConfigError(
-                "is not UTF-8 text.", where=str(approved), remedy="Write one id a line, as UTF-8."
+                "is not UTF-8 text.", where=str(approved), remedy="Write one id per line, as UTF-8."
             ) from error
         found.append(rules.ApprovedNeighbors([line.strip() for line in lines if line.strip()]))
     if require:
@@ -222,7 +238,7 @@ def _done(out: Path | None, examples: Iterator[Example], made: Mapping[str, obje
         example = next(examples, None)
         if example is None or row.get("id") != example.id:
             raise ConfigError(
-                f"row {row.get('id')!r} is not of the table that stands there in the input.",
+                f"row {row.get('id')!r} is not of the table at this place of the input.",
                 where=place,
                 remedy="Name another file, or give the tables it was made from.",
             )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
-from typing import Protocol, TypeVar, cast, runtime_checkable
+from typing import Any, TypeVar, cast
 
 import torch
 from torch import Tensor
@@ -32,13 +31,6 @@ def resolve(name: Device, *, where: str = "device") -> torch.device:
     return torch.device(name)
 
 
-@runtime_checkable
-class _Named(Protocol):
-    """A named tuple."""
-
-    def _make(self, iterable: Iterable[object], /) -> object: ...
-
-
 def to_device(structure: Structure, device: torch.device) -> Structure:
     """The same dataclass, tuple or list with all its tensors on the device."""
     return cast("Structure", _moved(structure, device))
@@ -50,9 +42,9 @@ def _moved(value: object, device: torch.device) -> object:
     if isinstance(value, list):
         return [_moved(each, device) for each in cast("list[object]", value)]
     if isinstance(value, tuple):
-        items = cast("tuple[object, ...]", value)
-        moved = [_moved(each, device) for each in items]
-        return items._make(moved) if isinstance(items, _Named) else tuple(moved)
+        moved = [_moved(each, device) for each in cast("tuple[object, ...]", value)]
+        named = cast("type[Any]", type(value))  # of a named tuple or of a plain one
+        return named(*moved) if hasattr(named, "_fields") else tuple(moved)
     if is_dataclass(value) and not isinstance(value, type):
         return type(value)(**{each.name: _moved(getattr(value, each.name), device) for each in fields(value)})
     return value

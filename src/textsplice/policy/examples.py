@@ -32,10 +32,10 @@ class TrainingSplit(Protocol):
 
 @dataclass(frozen=True)
 class Grouped:
-    """Examples whose table and neighbors are the same share a case.
+    """Examples with the same table and neighbors share a case.
 
-    `rows` are the examples ordered by case, `case_of` their cases; a case has row `tables[c]` of the
-    distinct tables and rows `neighbors[c]` of the store (-1 where there are fewer).
+    `rows` are the examples ordered by case, `case_of` their cases. Case c has row `tables[c]` of the distinct
+    tables and rows `neighbors[c]` of the store, padded with -1.
     """
 
     rows: NDArray[np.int64]

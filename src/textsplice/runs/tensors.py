@@ -1,4 +1,4 @@
-"""Tensors from safetensors files and from nothing else: a pickle could run any program when read."""
+"""Tensors are read from safetensors files only: reading a pickle could run any program."""
 
 from __future__ import annotations
 

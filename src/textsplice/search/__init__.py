@@ -1,1 +1,1 @@
-"""Finding text: beams over splices, hard rules, the swap baseline, and what comes out."""
+"""From tables to texts: propose → derive → rules → choose → `Generation`. Start with `pipeline.py`."""

@@ -27,6 +27,6 @@ def derive(candidate: Candidate, sources: Sources, words: Sequence[str]) -> Deri
     canvas = list(map(used.token, origins))
     reason = obstacle(canvas, TOKEN_MARKS)
     if reason is None and any(map(used.is_field_name, origins)):
-        reason = "a field's name stands in the text"
+        reason = "a field's name appears in the text"
     own = inner(origins, used)
     return Derived(candidate, Draft(list(map(used.token, own)), own, used, candidate.splices), reason)

@@ -128,7 +128,7 @@ def _opened(path: Path, key: str) -> Generator[safe_open]:
     """A file of encodings with this key; `StorageError` if it has another or can't be read."""
     from safetensors import SafetensorError, safe_open
 
-    remedy = "Make it anew with `textsplice generate --cache-encodings`, or delete the folder."
+    remedy = "Make it again with `textsplice generate --cache-encodings`, or delete the folder."
     try:
         with safe_open(path, framework="pt") as shard:
             if (shard.metadata() or {}).get("made_from") != key:

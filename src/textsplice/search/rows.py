@@ -1,4 +1,4 @@
-"""Files of generations: one JSON object per line, readable however the writer ended."""
+"""Files of generations: one JSON object per line, readable even if the writer was interrupted."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ ROW_START = f'{{"format": "{FORMAT}"'.encode()
 
 
 class Written(NamedTuple):
-    """What a file already holds: its whole rows, their places `file:line`, and the bytes they take."""
+    """What a file already holds: its complete rows, their places `file:line`, and their size in bytes."""
 
     rows: list[Mapping[str, object]]
     places: list[str]
     size: int
 
     def cut(self, path: Path) -> None:
-        """Cuts off what follows the last whole row."""
+        """Cuts off what follows the last complete row."""
         try:
             if path.exists():
                 os.truncate(path, self.size)
@@ -70,7 +70,7 @@ def already_written(path: Path) -> Written:
 
 
 def made_otherwise(row: Mapping[str, object], expected: Mapping[str, object]) -> str | None:
-    """How a row was made otherwise than `expected` says (`Splicer.made`), as a clause; None if it was not."""
+    """How a row differs from `expected` (`Splicer.made`) in how it was made, as a clause; None if equal."""
     for key, now in expected.items():
         before = row.get(key)
         if before == now:
@@ -110,7 +110,7 @@ def row_text(generation: Generation) -> str:
 
 
 def write_row(file: IO[str], generation: Generation, path: Path | None) -> None:
-    """Writes one row and hands it to the system, so that finished work is never lost."""
+    """Writes one row and flushes it, so that finished rows are kept."""
     try:
         file.write(row_text(generation))
         file.flush()

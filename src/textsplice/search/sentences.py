@@ -1,4 +1,4 @@
-"""Sentences of a canvas, by its tokens: what the rules about sentences count."""
+"""The sentences of a canvas, as the rules about sentences count them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def sentence_spans(tokens: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def latest_stop(canvas: Sequence[str], start: int) -> int:
-    """The last `stop` for which `canvas[start:stop]` holds no whole sentence.
+    """The last `stop` for which `canvas[start:stop]` does not contain a whole sentence.
 
     Words after the last mark are a sentence only once `END` closes them.
     """

@@ -1,9 +1,9 @@
-"""Whether a generation tells the truth: its splices are replayed and what they make is compared.
+"""Whether a generation is true: its splices are replayed, and the result is compared.
 
-What needs no more than the row itself is always checked. With the run it names, the neighbours must also
-stand in the run's store, word for word, generated words in its vocabulary, and policy, weights and tokeniser
-must be the run's. Not checked is what only a new search could tell: scores, alternatives, settings of the
-search, and whether a text that is given, unfinished or missing had to be.
+What the row itself shows is always checked. With the run it names, its neighbors must also be in the run's
+store, word for word, its generated words in the vocabulary; policy, weights and tokenizer must be the run's.
+What only a new search could tell is not checked: scores, alternatives, settings of the search, and whether a
+better text could have been given.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ EXACT = (SWAP.name, "oracle")
 
 @dataclass(frozen=True)
 class Proof:
-    """What a run can testify to: its id, policies, texts and words, and its weights if it has any."""
+    """What a run can confirm: its id, policies, texts and words, and its weights if it has any."""
 
     run: str
     policies: frozenset[str]
@@ -46,7 +46,7 @@ class Proof:
 
 
 def verify(generation: Generation, proof: Proof | None = None, *, where: str = "generation") -> None:
-    """`VerificationError` that names the row and the first lie found in it."""
+    """`VerificationError` that names the row and the first false statement in it."""
     lie = find_lie(generation, proof)
     if lie is not None:
         raise VerificationError(f"{lie}.", where=f"{where}, row {generation.id!r}")
@@ -69,7 +69,7 @@ def check_complete(
 
 
 def find_lie(generation: Generation, proof: Proof | None = None) -> str | None:
-    """The first thing a generation says that is not so, as a clause; None if nothing was found."""
+    """The first false statement of a generation, as a clause; None if there is none."""
     lie = (
         _table(generation)
         or _neighbors(generation)
@@ -129,7 +129,7 @@ def _table(generation: Generation) -> str | None:
 
 
 def _neighbors(generation: Generation) -> str | None:
-    """The tokens of a neighbour are those of its text, or masks."""
+    """The tokens of a neighbor are those of its text, or masks."""
     for neighbor in generation.sources.neighbors:
         words = (BEGIN, *tokenize(neighbor.text, generation.tokenizer), END)
         tokens = neighbor.tokens
@@ -172,7 +172,7 @@ def _stored(neighbor: OfferedNeighbor, proof: Proof) -> str | None:
 
 
 def _values(generation: Generation) -> str | None:
-    """What is copied from the table lies inside one value."""
+    """What is copied from the table is inside one value."""
     for step, splice in enumerate(generation.splices):
         if splice.neighbor == TABLE and not _inside_a_value(splice, generation):
             return f"splice {step} {tuple(splice)} copies more than one value of the table"
@@ -190,7 +190,7 @@ def _text(generation: Generation, origins: Sequence[Origin]) -> str | None:
     if reason:
         return reason
     if any(map(sources.is_field_name, origins)):
-        return "a field's name stands in the text"
+        return "a field's name appears in the text"
     words = inner(origins, sources)
     tokens = tuple(map(sources.token, words))
     if tokens != generation.tokens:

@@ -34,9 +34,7 @@ def draw_canvases(
     `source_rows[first_source[e] + s]` of `sources`, and from `words_from[e]` on, words. Actions are the
     splices and one Stop per example; `place[a]` is -1 for actions that are left out.
     """
-    token = np.zeros(longest, dtype=np.int32)
-    table_position = np.zeros(longest, dtype=np.int32)
-    step = np.zeros(longest, dtype=np.int32)
+    token, table_position, step = np.zeros((3, longest), dtype=np.int32)
     action = 0
     row = 0
     for example in range(len(offsets) - 1):

@@ -63,7 +63,7 @@ class ForbidWords(Rule):
 
     def violation(self, draft: Draft) -> str | None:
         found = self._found(draft.tokens)
-        return f"the forbidden {found!r} stands in the text" if found else None
+        return f"the forbidden {found!r} appears in the text" if found else None
 
     def to_dict(self) -> dict[str, object]:
         return {"rule": self.name, "words": list(self.words)}
