@@ -13,16 +13,18 @@ import pytest
 import torch
 
 from policy_toys import toy_shape, toy_split
+from saved_runs import bare_run
 from textsplice.config import PolicyConfig
 from textsplice.errors import ConfigError, StorageError
 from textsplice.extensions import POLICIES
-from textsplice.policy.checkpoint import load_policy, new_policy, save_policy
+from textsplice.policy.checkpoint import load_policy, new_policy
 from textsplice.policy.copy.policy import CopyPolicy
 from textsplice.policy.full.policy import FullPolicy
 from textsplice.policy.kind import policy_kind
 from textsplice.policy.lrt.policy import LrtPolicy
 from textsplice.policy.policy import Policy
 from textsplice.policy.shape import PolicyShape
+from textsplice.runs import Run
 from textsplice.text.vocabulary import Vocabulary
 
 CLASSES = {"full": FullPolicy, "lrt": LrtPolicy, "copy": CopyPolicy}
@@ -45,21 +47,23 @@ def same_weights(a: torch.nn.Module, b: torch.nn.Module) -> bool:
 
 @pytest.fixture
 def saved(tmp_path: Path) -> Path:
-    save_policy(new_policy(toy_shape(), seed=1), tmp_path)
-    return tmp_path
+    return bare_run(tmp_path, new_policy(toy_shape(), seed=1)).path
 
 
 @pytest.mark.parametrize("kind", CLASSES)
 def test_a_saved_policy_comes_back_bit_equal(kind: str, tmp_path: Path) -> None:
     policy = new_policy(toy_shape(kind), seed=4)
-    save_policy(policy, tmp_path)
-    loaded = load_policy(tmp_path)
+    loaded = load_policy(bare_run(tmp_path, policy))
     assert type(loaded) is CLASSES[kind]
     assert same_weights(policy, loaded)
     split, store = toy_split()
     batch = policy.collate(split, store, np.arange(4))
     assert policy.eval()(batch).loss.item() == loaded(batch).loss.item()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["config.json", "model.safetensors"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "config.json",
+        "model.safetensors",
+        "run.json",
+    ]
 
 
 @pytest.mark.parametrize("kind", CLASSES)
@@ -70,12 +74,12 @@ def test_a_new_policy_has_the_weights_it_always_had(kind: str) -> None:
 @pytest.mark.parametrize("kind", CLASSES)
 def test_a_policy_of_format_1_is_read(kind: str, tmp_path: Path) -> None:
     policy = new_policy(toy_shape(kind), seed=4)
-    save_policy(policy, tmp_path)
+    bare_run(tmp_path, policy)
     path = tmp_path / "config.json"
     before = {**json.loads(path.read_text()), "format_version": 1, "transformers_version": "5.22.2"}
     before["kind"] = {"lrt": "token"}.get(kind, kind)
     path.write_text(json.dumps(before))
-    loaded = load_policy(tmp_path)
+    loaded = load_policy(Run.open(tmp_path))
     assert type(loaded) is CLASSES[kind]
     assert loaded.shape == policy.shape
     assert same_weights(policy, loaded)
@@ -96,20 +100,20 @@ def test_another_format_is_refused(saved: Path) -> None:
     config = json.loads(path.read_text())
     path.write_text(json.dumps(config | {"format_version": 99}))
     with pytest.raises(StorageError, match=r"is a policy of format 99; this version reads 1 and 2\."):
-        load_policy(saved)
+        load_policy(Run.open(saved))
 
 
 def test_another_model_is_refused(saved: Path) -> None:
     (saved / "config.json").write_text('{"model_type": "bart"}')
     with pytest.raises(StorageError, match="describes a model of type 'bart'"):
-        load_policy(saved)
+        load_policy(Run.open(saved))
 
 
 def test_an_unknown_kind_is_refused(saved: Path) -> None:
     path = saved / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"kind": "magic"}))
     with pytest.raises(StorageError, match="there is no policy 'magic'"):
-        load_policy(saved)
+        load_policy(Run.open(saved))
 
 
 @pytest.mark.parametrize("kept", [0, 7, 400, -1])
@@ -117,7 +121,7 @@ def test_truncated_weights_are_refused(saved: Path, kept: int) -> None:
     path = saved / "model.safetensors"
     path.write_bytes(path.read_bytes()[:kept])
     with pytest.raises(StorageError, match="is no sound safetensors file"):
-        load_policy(saved)
+        load_policy(Run.open(saved))
 
 
 class Bomb:
@@ -128,10 +132,10 @@ class Bomb:
 def test_a_pickle_under_the_weights_name_is_refused(saved: Path) -> None:
     (saved / "model.safetensors").write_bytes(pickle.dumps(Bomb()))
     with pytest.raises(StorageError) as caught:
-        load_policy(saved)
+        load_policy(Run.open(saved))
     assert str(caught.value) == (
         f"{saved / 'model.safetensors'}: is a pickle, which could run any program when read; "
-        "only safetensors are read. Copy it again from its run."
+        "only safetensors are read. Copy it again from its run, or train again."
     )
 
 
@@ -139,19 +143,19 @@ def test_a_pickle_instead_of_the_weights_is_named_and_not_read(saved: Path) -> N
     (saved / "model.safetensors").unlink()
     (saved / "pytorch_model.bin").write_bytes(pickle.dumps(Bomb()))
     with pytest.raises(StorageError, match=r"pytorch_model\.bin is a pickle, which is never read"):
-        load_policy(saved)
+        load_policy(Run.open(saved))
 
 
 def test_weights_of_another_shape_are_refused(saved: Path) -> None:
     path = saved / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"ffn": 32}))
-    with pytest.raises(StorageError, match=r"holds other weights than config\.json describes"):
-        load_policy(saved)
+    with pytest.raises(StorageError, match="holds other weights than its run describes"):
+        load_policy(Run.open(saved))
 
 
 def test_an_empty_folder_holds_no_policy(tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match="there is no policy here"):
-        load_policy(tmp_path)
+    with pytest.raises(StorageError, match="there is no policy here yet"):
+        load_policy(bare_run(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -168,7 +172,7 @@ def test_a_shape_with_a_value_that_can_not_be_used_is_refused(
     path = saved / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(StorageError) as caught:
-        load_policy(saved)
+        load_policy(Run.open(saved))
     assert str(caught.value) == f"{path}: {said}"
 
 
@@ -178,7 +182,7 @@ def test_a_shape_with_a_value_that_can_not_be_used_is_refused(
 def test_what_is_no_shape_is_refused(saved: Path, text: str, said: str) -> None:
     (saved / "config.json").write_text(text)
     with pytest.raises(StorageError) as caught:
-        load_policy(saved)
+        load_policy(Run.open(saved))
     assert str(caught.value).startswith(f"{saved / 'config.json'}: {said}")
 
 

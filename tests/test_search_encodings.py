@@ -14,30 +14,25 @@ from safetensors.torch import load_file, save_file
 from typer import Typer
 from typer.testing import CliRunner, Result
 
+from saved_runs import forget_hashes, save_run
 from search_world import prepared, splicer, tables
 from textsplice.cli import generate, verify
-from textsplice.config import to_toml
 from textsplice.errors import ConfigError, StorageError
 from textsplice.policy.checkpoint import load_policy, save_policy
+from textsplice.runs import Run
 from textsplice.search.encodings import Encodings
 from textsplice.splicer import Splicer
 
 ROWS = [[3, 1, 4], [1, 5]]
 
 
-def save_run(folder: Path, maker: Splicer) -> Path:
-    assert maker.policy is not None
-    save_policy(maker.policy, folder)
-    shutil.copytree(prepared().layout.store, folder / "store")
-    maker.vocabulary.save(folder / "vocab.json")
-    (folder / "config.toml").write_text(to_toml(maker.config), encoding="utf-8")
-    (folder / "run.json").write_text('{"id": "0123456789ab"}', encoding="utf-8")
-    return folder
+def saved(folder: Path, maker: Splicer) -> Path:
+    return save_run(folder, maker.config, prepared(), maker.policy)
 
 
 @pytest.fixture(scope="module")
 def cached(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = save_run(tmp_path_factory.mktemp("cached"), splicer("full", 3))
+    folder = saved(tmp_path_factory.mktemp("cached"), splicer("full", 3))
     assert Splicer.load(folder).encodings.save(quiet=True) == folder / "encodings"
     return folder
 
@@ -49,7 +44,7 @@ def run(cached: Path, tmp_path: Path) -> Path:
 
 
 def shard_of(run: Path) -> Path:
-    (path,) = (run / "encodings").iterdir()
+    (path,) = (run / "encodings").glob("*.safetensors")
     return path
 
 
@@ -83,14 +78,15 @@ def test_encodings_on_disk_are_read_and_give_the_same_text(run: Path) -> None:
 
 
 def train_on(run: Path) -> None:
-    policy = load_policy(run)
+    policy = load_policy(Run.open(run))
     with torch.no_grad():
         next(policy.encoder.parameters()).add_(0.1)
-    save_policy(policy, run)
+    save_policy(policy, Run.open(run))
 
 
 def other_shape(run: Path) -> None:
     """The same weights read with another number of heads encode otherwise."""
+    forget_hashes(run)
     path = run / "config.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "heads": 4}))
 
@@ -191,7 +187,7 @@ def test_what_encodes_no_neighbors_has_nothing_to_keep(kind: str, input_file: Pa
     where = prepared().folder
     if kind == "copy":
         (tmp_path / "copy").mkdir()
-        where = save_run(tmp_path / "copy", splicer("copy", 1))
+        where = saved(tmp_path / "copy", splicer("copy", 1))
     error = command("generate", where, input_file, "--cache-encodings").exception
     assert isinstance(error, ConfigError)
     assert str(error) == f"--cache-encodings: {kind} encodes no neighbours. Leave it out."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,15 +13,18 @@ import pytest
 from typer import Typer
 from typer.testing import CliRunner
 
+import textsplice
+from saved_runs import forget_hashes, save_run
 from search_world import beginner, prepared, splicer, tables
 from textsplice.cli import explain, generate, verify
-from textsplice.config import to_toml
-from textsplice.errors import InputError, StorageError, TextspliceError
+from textsplice.errors import InputError, StorageError, TextspliceError, VerificationError
 from textsplice.files import file_hash
 from textsplice.neighbors.store import Store
 from textsplice.policy.checkpoint import save_policy
 from textsplice.policy.full.policy import FullPolicy
 from textsplice.ragged import Ragged
+from textsplice.runs import Run
+from textsplice.search.rows import open_rows
 from textsplice.search.rules import CopyOnly
 from textsplice.search.verify import find_lie
 from textsplice.splicer import Splicer
@@ -31,13 +35,7 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run's folder with an untrained policy."""
     folder = tmp_path_factory.mktemp("run")
     maker = splicer("full", 3)
-    assert maker.policy is not None
-    save_policy(maker.policy, folder)
-    shutil.copytree(prepared().layout.store, folder / "store")
-    maker.vocabulary.save(folder / "vocab.json")
-    (folder / "config.toml").write_text(to_toml(maker.config), encoding="utf-8")
-    (folder / "run.json").write_text('{"id": "0123456789ab"}', encoding="utf-8")
-    return folder
+    return save_run(folder, maker.config, prepared(), maker.policy)
 
 
 @pytest.fixture
@@ -151,7 +149,7 @@ def test_resume_refuses_rows_of_other_weights_and_verify_names_them(
     command("generate", damaged, input_file, "--out", out, "--limit", "1", "--beam", "1")
     other = splicer("full", 4).policy
     assert other is not None
-    save_policy(other, damaged)
+    save_policy(other, Run.open(damaged))
     now = file_hash(damaged / "model.safetensors")[:12]
     assert command("generate", damaged, input_file, "--out", out, "--resume", "--beam", "1") == (
         2,
@@ -289,14 +287,10 @@ def test_a_beam_of_0_is_refused() -> None:
 
 
 @pytest.fixture(scope="module")
-def judge_folder(run_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def judge_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of kind copy whose policy has learned a little."""
-    folder = Path(shutil.copytree(run_folder, tmp_path_factory.mktemp("judge") / "run"))
     maker = beginner(kind="copy")
-    assert maker.policy is not None
-    save_policy(maker.policy, folder)
-    (folder / "config.toml").write_text(to_toml(maker.config), encoding="utf-8")
-    return folder
+    return save_run(tmp_path_factory.mktemp("judge"), maker.config, prepared(), maker.policy)
 
 
 def test_a_judge_changes_the_choice_but_no_derivation(judge_folder: Path) -> None:
@@ -327,7 +321,7 @@ def test_likelihoods_are_of_the_same_text_however_many_stand_beside_it(judge_fol
 def test_judges_that_can_not_judge_are_refused(run_folder: Path, judge_folder: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="Use a run of kind lrt or copy"):
         beginner(0.0, 0, f"search.judge='{run_folder}'").generate(tables()[0])
-    with pytest.raises(StorageError, match=r"but search\.judge names it"):
+    with pytest.raises(StorageError, match="is not the folder of a run"):
         beginner(0.0, 0, f"search.judge='{tmp_path}'").generate(tables()[0])
     with pytest.raises(InputError, match="a judge has no say"):
         beginner(0.0, 0, "search.choose=likelihood", f"search.judge='{judge_folder}'").generate(tables()[0])
@@ -343,21 +337,20 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StorageError) as caught:
         Splicer.load(tmp_path)
     assert str(caught.value) == (
-        f"{tmp_path}: is not the folder of a run: it has no run.json. "
+        f"{tmp_path}: is not the folder of a run: it has no run.json that `textsplice train` wrote. "
         "Train one with `textsplice train CONFIG`."
     )
 
 
 @pytest.mark.parametrize("about", ["[]", "5", "{}", '{"id": 5}'])
-def test_a_run_json_that_does_not_say_the_id_is_refused(damaged: Path, about: str) -> None:
+def test_a_run_json_that_does_not_say_what_made_it_is_refused(damaged: Path, about: str) -> None:
     (damaged / "run.json").write_text(about, encoding="utf-8")
-    with pytest.raises(StorageError) as caught:
+    with pytest.raises(StorageError, match="is not a finished prepared folder"):
         Splicer.untrained(damaged)
-    where = damaged / "run.json"
-    assert str(caught.value) == f"{where}: does not say the run's id. Copy it again from its run."
 
 
 def test_a_run_of_another_version_is_refused(damaged: Path) -> None:
+    forget_hashes(damaged)
     config = json.loads((damaged / "config.json").read_text(encoding="utf-8"))
     (damaged / "config.json").write_text(json.dumps({**config, "format_version": 9}), encoding="utf-8")
     with pytest.raises(StorageError) as caught:
@@ -370,19 +363,21 @@ def test_a_run_of_another_version_is_refused(damaged: Path) -> None:
 def test_truncated_weights_are_refused(damaged: Path) -> None:
     weights = damaged / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-100])
+    forget_hashes(damaged)
     with pytest.raises(StorageError) as caught:
         Splicer.load(damaged)
     assert str(caught.value).startswith(f"{weights}: is no sound safetensors file")
 
 
 def test_a_pickle_is_never_read(damaged: Path) -> None:
+    forget_hashes(damaged)
     (damaged / "model.safetensors").unlink()
     (damaged / "pytorch_model.bin").write_bytes(b"\x80\x04.")
     with pytest.raises(StorageError) as caught:
         Splicer.load(damaged)
     assert str(caught.value) == (
         f"{damaged / 'model.safetensors'}: is missing; pytorch_model.bin is a pickle, which is never read. "
-        "Copy it again from its run."
+        "Copy it again from its run, or train again."
     )
 
 
@@ -437,3 +432,35 @@ def test_swap_can_not_judge() -> None:
     with pytest.raises(InputError) as caught:
         Splicer.untrained(prepared()).likelihoods(tables()[0], ["A walk."])
     assert str(caught.value) == "swap has no policy. Train one with `textsplice train CONFIG`."
+
+
+def test_verify_from_python_counts_rows_and_names_the_first_lie(
+    run_folder: Path, input_file: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "texts.jsonl"
+    assert command("generate", run_folder, input_file, "--out", out, "--beam", "1")[0] == 0
+    assert textsplice.verify(out, run_folder) == 6
+    maker = Splicer.load(run_folder)
+    generation = maker.generate(tables()[0], beam=1)
+    assert textsplice.verify(generation) == textsplice.verify([generation], maker) == 1
+    with pytest.raises(VerificationError, match="its text is not what its splices make"):
+        textsplice.verify(replace(generation, text="Something else."))
+
+
+def test_a_file_that_is_not_one_of_generations_is_never_cut(
+    run_folder: Path, input_file: Path, tmp_path: Path
+) -> None:
+    mine = tmp_path / "notes.txt"
+    mine.write_text("my notes, without a line break")
+    said = command("generate", run_folder, input_file, "--out", mine, "--resume")
+    assert said == (
+        2, f"{mine}: is not a file of generations. Name another file; this one was not changed."
+    )  # fmt: skip
+    assert mine.read_text() == "my notes, without a line break"
+
+
+def test_two_writers_of_one_file_are_refused(run_folder: Path, input_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "texts.jsonl"
+    with open_rows(out):
+        said = command("generate", run_folder, input_file, "--out", out)
+    assert said == (2, f"{out}: another process is writing to this file. Name another file.")

@@ -122,11 +122,8 @@ def write_row(file: IO[str], generation: Generation, path: Path | None) -> None:
 
 def _require_row_start(line: bytes, path: Path) -> None:
     if not ROW_START.startswith(line[: len(ROW_START)]):
-        raise InputError(
-            "is not a file of generations.",
-            where=str(path),
-            remedy="Name another file; this one is unchanged.",
-        )
+        remedy = "Name another file; this one was not changed."
+        raise InputError("is not a file of generations.", where=str(path), remedy=remedy)
 
 
 def _parse(line: bytes, where: str) -> Mapping[str, object]:

@@ -81,7 +81,7 @@ class Trainer:
         self.training = config.training
         self.policy = policy
         policy.mixed_precision = multiplies_in_bfloat16(config.training)
-        self.run_folder = run
+        self.folder = run
         self.processes = processes
         self.train = Examples.of(prepared, "train", policy, processes)
         self.order = self.train.order(self.training)
@@ -99,7 +99,7 @@ class Trainer:
             deterministic(self.training.threads, self.policy.device),
             stop_requested() as asked,
             prefetch(self._updates()) as updates,
-            Monitor(self.training, self.run_folder, self.processes, epoch_updates).shown(
+            Monitor(self.training, self.folder, self.processes, epoch_updates).shown(
                 self.state, quiet=quiet
             ) as self.monitor,
         ):
@@ -118,10 +118,10 @@ class Trainer:
         return self._result(ending)
 
     def _result(self, ending: Ending) -> TrainingResult:
-        best = self.run_folder.best.find() if self.processes.writes else None
+        best = self.folder.best.find() if self.processes.writes else None
         best_state = read_state(best) if best else self.state
         return TrainingResult(
-            run=str(self.run_folder.path),
+            run=str(self.folder.path),
             ending=ending,
             step=self.state.step,
             epoch=self.state.place.epoch,
@@ -140,7 +140,7 @@ class Trainer:
 
     def _first_state(self) -> State:
         state = State(micro_sequences=self.training.micro_sequences)
-        checkpoint = self.run_folder.last.find() if self.processes.writes else None
+        checkpoint = self.folder.last.find() if self.processes.writes else None
         if checkpoint:
             state = load_checkpoint(checkpoint, self.policy, self.optimizer)
         return broadcast_checkpoint(state, self.policy, self.optimizer, self.processes)
@@ -231,13 +231,13 @@ class Trainer:
 
     def _end(self, kind: type[TrainingError], what: str) -> TrainingError:
         """What went wrong, and which checkpoint is left."""
-        checkpoint = self.run_folder.last.find()
+        checkpoint = self.folder.last.find()
         good = (
             f"The last good checkpoint is {checkpoint.path} (step {read_state(checkpoint).step})."
             if checkpoint
             else "There is no checkpoint yet."
         )
-        return kind(what, where=str(self.run_folder.path), remedy=good)
+        return kind(what, where=str(self.folder.path), remedy=good)
 
     # Validations and checkpoints
 
@@ -265,7 +265,7 @@ class Trainer:
         if self.state.best_loss is None or loss < self.state.best_loss:
             self._save_best(replace(self.state, best_loss=loss, best_step=self.state.step))
         if self.processes.writes:
-            self.run_folder.last.write_state(self.state.to_dict())
+            self.folder.last.write_state(self.state.to_dict())
 
     def _validation_loss(self, validation: Update) -> float:
         """Mean negative log-likelihood of a validation reference."""
@@ -294,11 +294,11 @@ class Trainer:
     def _save_last(self) -> None:
         self.saved_at = self.state.elapsed
         if self.processes.writes:
-            save_checkpoint(self.run_folder.last, self.policy, self.optimizer, self.state)
+            save_checkpoint(self.folder.last, self.policy, self.optimizer, self.state)
             if self.state.best_loss is None:  # so that a run can be used before its first validation
-                save_policy(self.policy, self.run_folder)
+                save_policy(self.policy, self.folder)
 
     def _save_best(self, state: State) -> None:
         if self.processes.writes:
-            save_checkpoint(self.run_folder.best, self.policy, self.optimizer, state)
-            save_policy(self.policy, self.run_folder)
+            save_checkpoint(self.folder.best, self.policy, self.optimizer, state)
+            save_policy(self.policy, self.folder)
