@@ -298,6 +298,9 @@ class Interrupted(Rule):
             raise KeyboardInterrupt
         return None
 
+    def to_dict(self) -> dict[str, object]:
+        return {"rule": self.name}
+
 
 def test_rows_are_written_as_they_come(prepared: Path, tmp_path: Path) -> None:
     items = read_tables(str(prepared), "dev", 3)

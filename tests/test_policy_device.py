@@ -15,6 +15,7 @@ from textsplice.config import Config, SearchConfig, TrainingConfig
 from textsplice.errors import ConfigError
 from textsplice.policy.checkpoint import new_policy
 from textsplice.policy.device import resolve, to_device
+from textsplice.policy.full.policy import FullPolicy
 from textsplice.policy.policy import Policy
 from textsplice.search.rules import ForbidWords, RequireFields
 from textsplice.training.optimizer import clip_, flat_gradients, new_optimizer
@@ -84,6 +85,23 @@ def test_a_search_stays_on_the_device(kind: str, ruled: bool) -> None:
     with fake_gpu(recorded):
         found = on_gpu(new(kind)).eval().propose(some, SEARCH)
     assert [outcome.ranked() for outcome in found] == [outcome.ranked() for outcome in expected]
+
+
+class Forgetful(FullPolicy):
+    """A policy whose `here` forgets `.to(self.device)`."""
+
+    def here(self, array: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(array)
+
+
+def test_a_search_that_forgets_its_device_is_noticed() -> None:
+    some = problems("full")[:4]
+    with Recorded() as recorded:
+        Forgetful(toy_shape()).eval().propose(some, SEARCH)
+    with fake_gpu(recorded):
+        policy = on_gpu(Forgetful(toy_shape())).eval()
+        with pytest.raises(RuntimeError, match=r"two devices|on cpu|expected device"):
+            policy.propose(some, SEARCH)
 
 
 @pytest.mark.parametrize("kind", ["lrt", "copy"])

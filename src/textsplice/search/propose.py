@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -49,8 +49,8 @@ class Proposer(Protocol):
 
     def propose(
         self, examples: Sequence[Example], rules: tuple[Rule, ...], search: SearchConfig
-    ) -> list[Proposal]:
-        """Candidates for each table; they must not depend on which tables are asked for together."""
+    ) -> Iterable[Proposal]:
+        """Candidates for each table, in order; they must not depend on which tables share a batch."""
         ...
 
 

@@ -7,7 +7,7 @@ value replaces what the neighbor says of its own table.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -54,10 +54,10 @@ class SwapProposer:
 
     def propose(
         self, examples: Sequence[Example], rules: tuple[Rule, ...], search: SearchConfig
-    ) -> list[Proposal]:
-        """The swapped texts of each table."""
+    ) -> Iterator[Proposal]:
+        """The swapped texts of each table, one table after another."""
         del search
-        return [self._proposal(example, rules) for example in examples]
+        return (self._proposal(example, rules) for example in examples)
 
     def _proposal(self, example: Example, rules: tuple[Rule, ...]) -> Proposal:
         offers, store = self.offers, self.offers.store
