@@ -29,7 +29,8 @@ def label(generation: textsplice.Generation, place: Provenance) -> str:
 
 
 with tempfile.TemporaryDirectory() as folder:
-    config = textsplice.Config().with_values([f'corpus.source="{CORPUS}"', f'output.prepared="{folder}/prepared"'])
+    settings = [f'corpus.source="{CORPUS}"', f'output.prepared="{folder}/prepared"']
+    config = textsplice.Config().with_values(settings)
     textsplice.prepare(config)
     splicer = textsplice.Splicer.untrained(config.output.prepared)
 

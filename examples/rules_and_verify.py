@@ -18,7 +18,8 @@ BIKE = {"make": "Vesper", "model": "Drift", "type": "road bike", "color": "silve
         "condition": "nearly new", "extra": "a bell", "price": "450 euros"}  # fmt: skip
 
 with tempfile.TemporaryDirectory() as folder:
-    config = textsplice.Config().with_values([f'corpus.source="{CORPUS}"', f'output.prepared="{folder}/prepared"'])
+    settings = [f'corpus.source="{CORPUS}"', f'output.prepared="{folder}/prepared"']
+    config = textsplice.Config().with_values(settings)
     textsplice.prepare(config)
     splicer = textsplice.Splicer.untrained(config.output.prepared)
 

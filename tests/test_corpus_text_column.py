@@ -15,7 +15,8 @@ from textsplice.cli import verify as verify_command
 from textsplice.config import Config
 from textsplice.errors import CorpusError, InputError, VerificationError
 from textsplice.evaluate.outputs import read_items
-from textsplice.prepare import Prepared, prepare
+from textsplice.prepare import prepare
+from textsplice.runs import Prepared
 
 
 @pytest.fixture(scope="module")

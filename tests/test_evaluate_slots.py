@@ -17,8 +17,8 @@ from textsplice.corpus.table import Example, Table
 from textsplice.errors import ConfigError, CorpusError
 from textsplice.slots.check import check_slots, slot_errors, summarize_slots
 from textsplice.slots.induce import induce
-from textsplice.slots.lexicon import Lexicon, parse_phrase
-from textsplice.slots.mentions import words_of
+from textsplice.slots.lexicon import Lexicon
+from textsplice.slots.wordings import parse_phrase, words_of
 
 E2E = Lexicon.load("e2e")
 VAULTS = Table.of(

@@ -335,7 +335,7 @@ def test_judges_that_can_not_judge_are_refused(run_folder: Path, judge_folder: P
 def test_a_table_without_fields_is_refused() -> None:
     with pytest.raises(InputError) as caught:
         splicer().generate({})
-    assert str(caught.value) == "a table needs at least one field."
+    assert str(caught.value) == "the table has no field."
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:

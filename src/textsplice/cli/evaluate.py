@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from textsplice.evaluate.evaluation import Evaluation
+    from textsplice.evaluate.significance import Comparison
 
 EXAMPLES = """
 Score outputs against references: BLEU, NIST, METEOR, ROUGE-L, CIDEr as the E2E challenge's script computes
@@ -101,33 +102,20 @@ def run(
         evaluations[path] = evaluate_matched(
             matched, asked, name=str(path), data=known.data, lexicon=known.lexicon_named(lexicon)
         )
-    comparisons = []
+    comparisons: list[Comparison] = []
     if compare is not None:
         first, second = (evaluations[path] for path in compare)
         pairs = zip(first.measurements, second.measurements, strict=True)
         comparisons = [compare_scores(a, b, samples=samples, seed=seed) for a, b in pairs]
     if json:
-        from json import dumps
+        from textsplice.evaluate.evaluation import scores_json
 
-        data = {
-            "systems": [each.to_dict() for each in evaluations.values()],
-            "comparisons": [comparison._asdict() for comparison in comparisons],
-        }
-        print(dumps(data, indent=2, ensure_ascii=False))
+        print(scores_json(list(evaluations.values()), comparisons), end="")
         return
-    from rich.console import Console
-
-    from textsplice.evaluate.tables import comparison_grid, evaluation_grid, slot_grid
-
-    console = Console()
-    console.print(evaluation_grid(list(evaluations.values())))
-    for each in evaluations.values():
-        if each.slots is not None and each.lexicon is not None:
-            console.print(slot_grid(each.name, each.slots, each.lexicon))
-    if comparisons and compare is not None:
-        console.print(comparison_grid(compare[0].name, compare[1].name, comparisons))
-    for signature in next(iter(evaluations.values())).signatures:
-        console.print(signature, style="dim", highlight=False, soft_wrap=True)
+    _print_scores(list(evaluations.values()))
+    if compare is not None:
+        _print_comparisons(compare, comparisons)
+    _print_signatures(next(iter(evaluations.values())))
 
 
 def wanted_metrics(names: str | None) -> list[str]:
@@ -141,6 +129,33 @@ def wanted_metrics(names: str | None) -> list[str]:
     for error in list(missing.values())[:1]:
         _say(f"left out {', '.join(missing)}: {error.sentence()}")
     return found
+
+
+def _print_scores(evaluations: Sequence[Evaluation]) -> None:
+    from rich.console import Console
+
+    from textsplice.evaluate.tables import evaluation_grid, slot_grid
+
+    console = Console()
+    console.print(evaluation_grid(evaluations))
+    for each in evaluations:
+        if each.slots is not None and each.lexicon is not None:
+            console.print(slot_grid(each.name, each.slots, each.lexicon))
+
+
+def _print_comparisons(files: tuple[Path, Path], comparisons: Sequence[Comparison]) -> None:
+    from rich.console import Console
+
+    from textsplice.evaluate.tables import comparison_grid
+
+    Console().print(comparison_grid(files[0].name, files[1].name, comparisons))
+
+
+def _print_signatures(evaluation: Evaluation) -> None:
+    from rich.console import Console
+
+    for signature in evaluation.signatures:
+        Console().print(signature, style="dim", highlight=False, soft_wrap=True)
 
 
 def _warn_of_empty(path: Path, empty: Sequence[object], count: int) -> None:

@@ -12,7 +12,7 @@ from textsplice.cli.systems import (
     by_neighbors,
     check_values,
     named_paths,
-    open_system,
+    open_splicer,
     sources,
     unsummed,
     uses_neighbors,
@@ -211,7 +211,7 @@ def control(
 
     folder = _folder(out, "control", split)
     result = experiment.run(
-        {name: partial(open_system, path) for name, path in named_paths(runs).items()},
+        {name: partial(open_splicer, path) for name, path in named_paths(runs).items()},
         references,
         out=folder,
         split=split,

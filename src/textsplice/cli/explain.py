@@ -75,7 +75,7 @@ def _find(file: Path, id_: str | None) -> Generation:
 
 
 def _generate(run: Path, record: str | None) -> Generation:
-    from textsplice.cli.generate import open_splicer
+    from textsplice.cli.systems import open_splicer
     from textsplice.errors import InputError
 
     remedy = """Write it as JSON: '{"name": "Blue Spice"}'."""
@@ -87,4 +87,4 @@ def _generate(run: Path, record: str | None) -> Generation:
         raise InputError(f"{record!r} is not a record: {error}.", where=str(run), remedy=remedy) from error
     if not isinstance(table, dict):
         raise InputError(f"{record!r} is not a record.", where=str(run), remedy=remedy)
-    return open_splicer(run, swap=False).generate(cast("dict[str, str | list[str]]", table))
+    return open_splicer(run).generate(cast("dict[str, str | list[str]]", table))

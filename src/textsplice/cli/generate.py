@@ -84,7 +84,7 @@ def generate(
     Rows come in the order of the tables. A table for which no text satisfies the rules has a row
     too, with status "abstained" and the reason.
     """
-    from textsplice.cli.systems import check_values, search_of
+    from textsplice.cli.systems import check_values, open_splicer, search_of
     from textsplice.corpus import read_corpus
     from textsplice.search.rows import open_rows, write_row
 
@@ -114,14 +114,6 @@ def generate(
         told = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
         skipped = f"; {done} were there already" if done else ""
         typer.echo(f"{out or 'standard output'}: {told or 'nothing to do'}{skipped}.", err=True)
-
-
-def open_splicer(folder: Path, *, swap: bool) -> Splicer:
-    """The splicer of a run's folder, or the swap baseline over a prepared one."""
-    from textsplice.runs import Prepared
-    from textsplice.splicer import Splicer
-
-    return Splicer.untrained(folder) if swap or Prepared.is_prepared(folder) else Splicer.load(folder)
 
 
 def distinct_tables(examples: Iterable[Example]) -> Iterator[Example]:

@@ -57,6 +57,7 @@ def run(
     A folder with other settings (other steps, an older version, changes by hand) is left as it is.
     """
     from textsplice.config import to_toml
+    from textsplice.evaluate.evaluation import scores_json
     from textsplice.prepare import prepare
     from textsplice.report.overview import write_report
     from textsplice.runs import Prepared
@@ -91,7 +92,7 @@ def run(
     _say(5, f"evaluate  (textsplice evaluate {outputs} --references bundled --split dev)")
     evaluations = [_evaluate(outputs), _evaluate(out / "swap.jsonl")]
     _print_scores(evaluations)
-    folder.write("run/scores.json", _scores_json(evaluations[0]))
+    folder.write("run/scores.json", scores_json(evaluations[:1]))
     print("\nThe first texts, as they came:")
     for text in generated[:SHOWN]:
         print(f"  · {text}")
@@ -196,13 +197,6 @@ def _evaluate(outputs: Path) -> Evaluation:
     from textsplice.evaluate import evaluate
 
     return evaluate(outputs, "bundled", "dev", metrics=["BLEU", "NIST"])
-
-
-def _scores_json(evaluation: Evaluation) -> str:
-    import json
-
-    data = {"systems": [evaluation.to_dict()], "comparisons": []}
-    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 
 def _print_scores(evaluations: list[Evaluation]) -> None:

@@ -53,7 +53,7 @@ def sources(paths: Mapping[str, Path], *, values: Sequence[str] = ()) -> dict[st
     if values and all(path.suffix == ".jsonl" for path in paths.values()):
         raise ConfigError("files of generations can't be searched again.", where="--set")
     return {
-        name: path if path.suffix == ".jsonl" else partial(open_system, path) for name, path in paths.items()
+        name: path if path.suffix == ".jsonl" else partial(open_splicer, path) for name, path in paths.items()
     }
 
 
@@ -67,11 +67,12 @@ def unsummed(paths: Mapping[str, Path], *, no_marg: bool) -> list[str]:
     return found
 
 
-def open_system(path: Path) -> Splicer:
-    """The splicer of a run, or swap over a prepared folder."""
-    from textsplice.cli.generate import open_splicer
+def open_splicer(folder: Path, *, swap: bool = False) -> Splicer:
+    """The splicer of a run's folder, or the swap baseline over a prepared one."""
+    from textsplice.runs import Prepared
+    from textsplice.splicer import Splicer
 
-    return open_splicer(path, swap=False)
+    return Splicer.untrained(folder) if swap or Prepared.is_prepared(folder) else Splicer.load(folder)
 
 
 def by_neighbors(path: Path) -> Callable[[int], Splicer]:
@@ -136,4 +137,4 @@ def _policy_kind(path: Path) -> str | None:
 
 @lru_cache(maxsize=1)  # one run in memory at a time
 def _last_opened(path: Path) -> Splicer:
-    return open_system(path)
+    return open_splicer(path)

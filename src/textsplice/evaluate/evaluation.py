@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from textsplice.errors import InputError, MissingExtraError
 from textsplice.evaluate.metrics.metric import metric_named
 from textsplice.evaluate.outputs import Item, Matched, Output, corpus_of, read_items
 from textsplice.evaluate.score import E2E_METRICS, Measurement, measure
+from textsplice.evaluate.significance import Comparison
 from textsplice.slots.check import SlotReport, SlotSummary, check_slots, summarize_slots
 from textsplice.slots.lexicon import BUNDLED, VALUES, Lexicon
 
@@ -127,6 +129,15 @@ def evaluate_matched(
     slots = summarize_slots(reports)
     signature = slot_signature(lexicon, known)
     return Evaluation(name, len(matched.items), measurements, reports, slots, erring, lexicon, signature)
+
+
+def scores_json(evaluations: Sequence[Evaluation], comparisons: Sequence[Comparison] = ()) -> str:
+    """What `evaluate --json` prints: every number with its signature."""
+    data = {
+        "systems": [each.to_dict() for each in evaluations],
+        "comparisons": [comparison._asdict() for comparison in comparisons],
+    }
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 
 def slot_signature(name: str, lexicon: Lexicon) -> str:

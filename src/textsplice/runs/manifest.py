@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
@@ -64,6 +65,13 @@ class Manifest:
             for beside in path.parent.glob(".*.partial") if path.parent.is_dir() else ():
                 if partial.fullmatch(beside.name):
                     beside.unlink(missing_ok=True)
+
+    def abandon_if_empty(self) -> None:
+        """Removes the manifest, and the folder if nothing else is in it, if no stage was finished."""
+        if not self.stages:
+            remove_listed(self.folder, [*self.announced, NAME])
+            with suppress(OSError):  # something else is in it
+                self.folder.rmdir()
 
     def announce(self, *paths: Path) -> None:
         """Says which files (or whole folders) a stage is about to write; refuses those that are not ours."""

@@ -197,7 +197,11 @@ def claimed(folder: Path) -> Generator[Manifest]:
     with locked(folder, busy):
         manifest = Manifest(folder)
         manifest.start()
-        yield manifest
+        try:
+            yield manifest
+        except BaseException:
+            manifest.abandon_if_empty()
+            raise
 
 
 def read_tables(path: Path) -> list[Table]:

@@ -9,8 +9,9 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from textsplice.corpus.table import Table
-from textsplice.slots.lexicon import FieldWordings, Lexicon
-from textsplice.slots.mentions import Mention, words_of
+from textsplice.slots.lexicon import Lexicon
+from textsplice.slots.mentions import Mention
+from textsplice.slots.wordings import FieldWordings, words_of
 from textsplice.text.yes_no import is_yes_or_no
 
 Status = Literal["ok", "missing", "wrong", "repeated", "added", "unchecked"]

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from textsplice.corpus.table import Example
-from textsplice.slots.lexicon import FieldWordings, Lexicon
-from textsplice.slots.mentions import verbatim_phrases, words_of
+from textsplice.slots.lexicon import Lexicon
+from textsplice.slots.mentions import verbatim_phrases
+from textsplice.slots.wordings import FieldWordings, words_of
 from textsplice.text.yes_no import is_yes_or_no
 
 _MARKS = frozenset(".!?,;:")

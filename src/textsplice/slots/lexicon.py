@@ -28,45 +28,23 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from textsplice.config import unknown_name
 from textsplice.corpus.missing import missing_file
 from textsplice.corpus.table import Table
 from textsplice.errors import ConfigError
+from textsplice.slots.mentions import Matcher
+from textsplice.slots.wordings import FieldWordings, parse_phrase
 from textsplice.text.yes_no import is_yes_or_no
 
-if TYPE_CHECKING:
-    from textsplice.slots.mentions import Matcher
-
-GAP = frozenset(("...",))
 SHARED = " | "  # separates values that share their wordings
 BUNDLED = ("bundled", "e2e")
 VALUES = "values"  # the name of the lexicon of the tables at hand
 SETS = "_sets"
 _SET = re.compile(r"\{([A-Z_]+)\}")
 _KEYS = ("verbatim", "repeatable", "generic", "neutral", "values", "wordings")
-
-# One place of a phrase is the set of words allowed there; GAP is up to four words of any kind.
-Phrase = tuple[frozenset[str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FieldWordings:
-    """How the values of one field are worded."""
-
-    wordings: Mapping[str, tuple[str, ...]]
-    values: tuple[str, ...] = ()
-    verbatim: bool = True
-    repeatable: bool = False
-    generic: frozenset[str] = frozenset()
-    neutral: tuple[str, ...] = ()
-
-    def known_values(self) -> list[str]:
-        """All values; those with wordings come first."""
-        return list(dict.fromkeys((*self.wordings, *self.values)))
 
 
 def lexicon_path(name: str | Path) -> Path:
@@ -117,9 +95,7 @@ class Lexicon:
     @cached_property
     def matcher(self) -> Matcher:
         """Finds what a text says; built on first use."""
-        from textsplice.slots.mentions import Matcher
-
-        return Matcher(self)
+        return Matcher(self.fields)
 
     def to_toml(self) -> str:
         """The file that `load` reads."""
@@ -141,30 +117,6 @@ class Lexicon:
                 lines += [f"{_key(value)} = {_list(said)}" for value, said in field.wordings.items()]
             lines.append("")
         return "\n".join(lines)
-
-
-def parse_phrase(text: str, *, where: str = "lexicon") -> list[Phrase]:
-    """The variants of a written phrase: with and without each `word?`."""
-    from textsplice.slots.mentions import words_of
-
-    places: list[list[list[frozenset[str]]]] = []
-    for part in text.split():
-        if part == "...":
-            places.append([[GAP]])
-            continue
-        optional = part.endswith("?")
-        # Split as texts are: "kid-friendly" is two words, "don't" is one.
-        options = [words_of(option) for option in part.removesuffix("?").split("|")]
-        if all(len(option) == 1 for option in options):
-            variants = [[frozenset(option[0] for option in options)]]
-        else:
-            variants = [[frozenset((word,)) for word in option] for option in options if option]
-        places.append([*variants, []] if optional else variants)
-    phrases = [tuple(item for piece in choice for item in piece) for choice in product(*places)]
-    for phrase in phrases:
-        if not phrase or phrase[0] == GAP or phrase[-1] == GAP:
-            raise ConfigError(f"the phrase {text!r} must begin and end with a word.", where=where)
-    return list(dict.fromkeys(phrases))
 
 
 def _sets(section: object, where: str) -> dict[str, str]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from textsplice.slots.lexicon import GAP, FieldWordings, Lexicon, Phrase, parse_phrase
+from textsplice.slots.wordings import GAP, FieldWordings, Phrase, parse_phrase, words_of
 
 GAP_WORDS = 4
 # A gap does not extend over these: "not cheap but family friendly" is family friendly, "for a non family
@@ -16,7 +14,6 @@ GAP_WORDS = 4
 _BARRIERS = frozenset(
     (*".!?,;:", "but", "and", "yet", "though", "although", "however", "not", "non", "no", "never", "without")
 )
-_WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['’](?:t|re|ve|ll)\b)?|[£$€]|[.!?,;:]")
 _ARTICLES = frozenset(("the", "a", "an"))
 
 
@@ -43,14 +40,6 @@ class _Place(NamedTuple):
     entry: _Entry
     place: int
     skipped: int = 0
-
-
-def words_of(text: str) -> list[str]:
-    """Lowercase words without accents, numbers, currency signs, and punctuation that ends clauses."""
-    if not text.isascii():
-        decomposed = unicodedata.normalize("NFKD", text.replace("’", "'"))
-        text = "".join(c for c in decomposed if not unicodedata.combining(c))
-    return _WORD.findall(text.lower())
 
 
 class _Node:
@@ -86,10 +75,10 @@ class _Node:
 class Matcher:
     """A lexicon as an automaton over words, run from each position until no phrase continues."""
 
-    def __init__(self, lexicon: Lexicon) -> None:
+    def __init__(self, fields: Mapping[str, FieldWordings]) -> None:
         by_word: dict[str, list[_Place]] = {}
         self._known: set[tuple[str, str]] = set()
-        for name, field in lexicon.fields.items():
+        for name, field in fields.items():
             for entry in _entries(name, field):
                 for word in entry.phrase[0]:
                     by_word.setdefault(word, []).append(_Place(entry, 1))

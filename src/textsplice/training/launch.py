@@ -9,11 +9,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import cast
 
 from textsplice import errors
-from textsplice.config import Config, config_from_dict
+from textsplice.config import Config
 from textsplice.errors import TextspliceError, TrainingError
 from textsplice.training.interrupt import LAUNCHER, stop_requested
 from textsplice.training.loop import TrainingResult
@@ -69,27 +68,6 @@ def launch(
     return TrainingResult(**answers[0]["result"])  # pyright: ignore[reportArgumentType]
 
 
-def work() -> int:
-    """A worker: reads its order from standard input, answers with one line on standard output."""
-    from textsplice.training.start import train
-
-    order = json.loads(sys.stdin.read())
-    config = config_from_dict(order.pop("config"), "launcher")
-    try:
-        result = train(config, **order)
-    except TextspliceError as error:
-        fields = {"what": error.what, "where": error.where, "remedy": error.remedy}
-        # Flushed, because the launcher ends the workers as soon as one has failed.
-        print(json.dumps({"error": {"class": type(error).__name__, **fields}}), flush=True)
-        return 2
-    except RuntimeError as error:
-        if LOST not in str(error):
-            raise
-        return 3  # another worker has failed, and reports why
-    print(json.dumps({"result": asdict(result)}))
-    return 0
-
-
 def _start(order: str, rank: int, world: int, port: int) -> subprocess.Popen[str]:
     environment = {
         **os.environ,
@@ -101,7 +79,7 @@ def _start(order: str, rank: int, world: int, port: int) -> subprocess.Popen[str
         LAUNCHER: str(os.getpid()),
     }
     worker = subprocess.Popen(
-        [sys.executable, "-c", "from textsplice.training.launch import work; exit(work())"],
+        [sys.executable, "-c", "from textsplice.training.worker import work; exit(work())"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=environment,

@@ -1,0 +1,63 @@
+"""How the values of one field are worded, as phrases over words."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
+
+from textsplice.errors import ConfigError
+
+GAP = frozenset(("...",))
+_WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['’](?:t|re|ve|ll)\b)?|[£$€]|[.!?,;:]")
+
+# One place of a phrase is the set of words allowed there; GAP is up to four words of any kind.
+Phrase = tuple[frozenset[str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldWordings:
+    """How the values of one field are worded."""
+
+    wordings: Mapping[str, tuple[str, ...]]
+    values: tuple[str, ...] = ()
+    verbatim: bool = True
+    repeatable: bool = False
+    generic: frozenset[str] = frozenset()
+    neutral: tuple[str, ...] = ()
+
+    def known_values(self) -> list[str]:
+        """All values; those with wordings come first."""
+        return list(dict.fromkeys((*self.wordings, *self.values)))
+
+
+def words_of(text: str) -> list[str]:
+    """Lowercase words without accents, numbers, currency signs, and punctuation that ends clauses."""
+    if not text.isascii():
+        decomposed = unicodedata.normalize("NFKD", text.replace("’", "'"))
+        text = "".join(c for c in decomposed if not unicodedata.combining(c))
+    return _WORD.findall(text.lower())
+
+
+def parse_phrase(text: str, *, where: str = "lexicon") -> list[Phrase]:
+    """The variants of a written phrase: with and without each `word?`."""
+    places: list[list[list[frozenset[str]]]] = []
+    for part in text.split():
+        if part == "...":
+            places.append([[GAP]])
+            continue
+        optional = part.endswith("?")
+        # Split as texts are: "kid-friendly" is two words, "don't" is one.
+        options = [words_of(option) for option in part.removesuffix("?").split("|")]
+        if all(len(option) == 1 for option in options):
+            variants = [[frozenset(option[0] for option in options)]]
+        else:
+            variants = [[frozenset((word,)) for word in option] for option in options if option]
+        places.append([*variants, []] if optional else variants)
+    phrases = [tuple(item for piece in choice for item in piece) for choice in product(*places)]
+    for phrase in phrases:
+        if not phrase or phrase[0] == GAP or phrase[-1] == GAP:
+            raise ConfigError(f"the phrase {text!r} must begin and end with a word.", where=where)
+    return list(dict.fromkeys(phrases))
