@@ -20,6 +20,7 @@ from itertools import islice
 from pathlib import Path
 
 import torch
+from textsplice.search.problem import Candidate, Problem
 
 from textsplice.cli.generate import distinct_tables
 from textsplice.config import SearchConfig
@@ -29,7 +30,6 @@ from textsplice.evaluate.score import score
 from textsplice.files import atomic_write_text
 from textsplice.progress import bar
 from textsplice.search.choose import Choice, choose, slot_slips, worded_slips
-from textsplice.search.problem import Candidate, Problem
 from textsplice.slots.check import check_slots, summarize_slots
 from textsplice.slots.lexicon import Lexicon
 from textsplice.splicer import Splicer

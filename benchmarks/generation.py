@@ -23,6 +23,7 @@ import numpy as np
 import torch
 from torch import Tensor
 from transformers import BartConfig, BartForConditionalGeneration
+from unbatched_policy import UnbatchedFull
 
 from textsplice.config import SearchConfig
 from textsplice.corpus import Table
@@ -31,11 +32,9 @@ from textsplice.oracle.splice import Splice
 from textsplice.policy import Case, FullPolicy, PolicyConfig, new_policy
 from textsplice.policy.transformer import NEIGHBOR
 from textsplice.runs.prepared import Prepared
-from textsplice.search.hypothesis import BeamSettings
 from textsplice.splicer import Splicer
 from textsplice.text import linearize
 from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID, PAD_ID
-from unbatched_policy import UnbatchedFull
 
 BEAM, BATCH, MAX_SPLICES = 5, 32, 16
 # One beam for a table, as the other two have: the default keeps eight start neighbours alive.

@@ -29,6 +29,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from transformers import BartConfig, BartForConditionalGeneration
+from unbatched_policy import UnbatchedFull
 
 from textsplice.config import Config
 from textsplice.oracle.splice import Splice
@@ -37,7 +38,6 @@ from textsplice.prepare.build import prepare
 from textsplice.runs.prepared import Prepared, PreparedSplit
 from textsplice.text.vocabulary import PAD_ID, UNKNOWN_ID
 from textsplice.training.order import cases_of, references
-from unbatched_policy import UnbatchedFull
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULT = ROOT / "benchmarks" / "results" / "training.json"

@@ -24,13 +24,15 @@ import torch
 
 from policy_toys import IDS
 from textsplice.oracle.splice import Splice
-from textsplice.policy import Case, FullPolicy, TokenPolicy
-from textsplice.policy.token import Cache
+from textsplice.policy.cases import Case
+from textsplice.policy.full.hypothesis import BeamSettings
+from textsplice.policy.full.policy import FullPolicy
+from textsplice.policy.lrt.beam import TokenSettings
+from textsplice.policy.lrt.model import Cache
+from textsplice.policy.lrt.policy import LrtPolicy
+from textsplice.policy.reference import Reference
 from textsplice.policy.transformer import NEIGHBOR
-from textsplice.search.hypothesis import BeamSettings
-from textsplice.search.tokens import TokenSettings
 from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID
-from unbatched_policy import UnbatchedFull
 
 
 class Found(NamedTuple):
@@ -93,7 +95,7 @@ class Finished:
 @torch.no_grad()
 def naive_splices(policy: FullPolicy, case: Case, settings: BeamSettings) -> list[Found]:
     """The finished texts of one table, best first."""
-    slow = UnbatchedFull(policy)
+    slow = Reference(policy)
     neighbors = [slow.encode(text.tolist(), [NEIGHBOR] * len(text)) for text in case.neighbors]
     sources = [case.table.tolist(), *(text.tolist() for text in case.neighbors)]
     finished, seen = Finished(), set()
@@ -103,7 +105,7 @@ def naive_splices(policy: FullPolicy, case: Case, settings: BeamSettings) -> lis
         for number, hypothesis in enumerate(live):
             copied = {token.position for token in hypothesis.canvas if token.source == 0}
             table = slow.encode(sources[0], [int(i in copied) for i in range(len(sources[0]))])
-            ages = [min(step - token.step, policy.config.max_age) for token in hypothesis.canvas]
+            ages = [min(step - token.step, policy.shape.config.max_age) for token in hypothesis.canvas]
             states = slow.decode(hypothesis.words, ages, table)
             scores, stop = slow.first_scores(states, case, table, neighbors)
             normal = float(torch.cat([*(s.flatten() for s in scores), stop[None]]).logsumexp(0))
@@ -135,7 +137,7 @@ def naive_splices(policy: FullPolicy, case: Case, settings: BeamSettings) -> lis
                     if score > -math.inf and may_end(live[number], stop, span[:size]):
                         seconds.append(extended(live[number], first, stop, span[:size], total + score))
         kept: list[Live] = []
-        longest = policy.config.max_positions - 2
+        longest = policy.shape.config.max_positions - 2
         for hypothesis in sorted(seconds, key=lambda second: -second.total):
             known = hypothesis.words in seen
             if len(kept) < settings.beam and not known and len(hypothesis.canvas) <= longest:
@@ -176,13 +178,13 @@ def extended(parent: Live, first: Splice, stop: int, span: list[int], total: flo
 
 
 @torch.no_grad()
-def naive_tokens(policy: TokenPolicy, case: Case, settings: TokenSettings) -> list[Found]:
+def naive_tokens(policy: LrtPolicy, case: Case, settings: TokenSettings) -> list[Found]:
     """The finished texts of one table, best first, written left to right."""
     states = policy.encode_cases([case])
     keys = states.keys[0]
     word_of, source_of, begin_of = (keys.word.tolist(), keys.source.tolist(), keys.begin.tolist())
     begin = 1 + len(case.neighbors) + BEGIN_ID
-    longest = min(settings.max_tokens, policy.config.max_positions - 2)
+    longest = min(settings.max_tokens, policy.shape.config.max_positions - 2)
     finished = Finished()
     live: list[tuple[float, tuple[int, ...], Cache | None]] = [(0.0, (), None)]  # total, columns
     for step in range(longest):

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from textsplice.config import PolicyConfig
+from textsplice.oracle.numbering import TABLE, Numbering
 from textsplice.oracle.splice import Splice
-from textsplice.policy import Canvases, Case, FullPolicy, PolicyConfig, new_policy
+from textsplice.policy.cases import Case
+from textsplice.policy.checkpoint import new_policy
+from textsplice.policy.full.policy import FullPolicy
+from textsplice.policy.full.scores import Canvases
+from textsplice.policy.shape import PolicyShape
 from textsplice.ragged import Ragged
 from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID
-
-# The slow equations live with the benchmarks, which use them too.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 
 EMBEDDED, IDS = 40, 48  # ids from 40 to 47 have no embedding of their own
 WORDS = (BEGIN_ID, END_ID, 7, 30, 12, 9)
@@ -81,12 +82,10 @@ def toy_split(seed: int = 0, tables: int = 3, references: int = 3) -> tuple[ToyS
     )
 
 
-def toy_config(kind: str = "full", **changes: object) -> PolicyConfig:
+def toy_shape(kind: str = "full", *, init_std: float = 0.25, **changes: object) -> PolicyShape:
     """A tiny policy whose weights are large enough for scores to differ visibly."""
     tiny: dict[str, object] = {
         "kind": kind,
-        "embedded": EMBEDDED,
-        "words": list(WORDS) if kind != "copy" else [END_ID, *range(5, 30)],
         "d_model": 16,
         "encoder_layers": 2,
         "decoder_layers": 2,
@@ -95,14 +94,14 @@ def toy_config(kind: str = "full", **changes: object) -> PolicyConfig:
         "dropout": 0.0,
         "max_positions": 24,
         "max_age": 4,
-        "init_std": 0.25,
     }
-    return PolicyConfig.from_dict(tiny | changes)
+    words = WORDS if kind != "copy" else (END_ID, *range(5, 30))
+    return PolicyShape(PolicyConfig(**(tiny | changes)), EMBEDDED, words, init_std)
 
 
 def toy_policy(**changes: object) -> FullPolicy:
     """A FULL policy with Stop's key drawn at random, which is zero in a new one."""
-    policy = new_policy(toy_config(**changes), seed=3)
+    policy = new_policy(toy_shape(**changes), seed=3)
     assert isinstance(policy, FullPolicy)
     torch.nn.init.normal_(policy.first.stop, generator=torch.Generator().manual_seed(5))
     return policy.eval()
@@ -115,12 +114,13 @@ def canvases_of(
     rows: list[tuple[list[int], list[int], set[int]]] = []
     for case, splices, step in zip(cases, derivations, steps, strict=True):
         texts = [case.table, *case.neighbors]
+        numbering = Numbering(len(case.neighbors))
         canvas: list[tuple[int, int, int]] = []  # id, position in the table or -1, step
         for now, (start, stop, source, begin, end) in enumerate(splices[:step]):
             laid = [
                 (
-                    int(texts[source][i]) if source < len(texts) else source - len(texts),
-                    i if source == 0 else -1,
+                    numbering.word_id(source) if numbering.is_word(source) else int(texts[source][i]),
+                    i if source == TABLE else -1,
                     now,
                 )
                 for i in range(begin, end)
@@ -159,8 +159,9 @@ def _toy_table(random: np.random.Generator) -> tuple[list[int], list[int]]:
 def _toy_derivation(
     random: np.random.Generator, table: list[int], segments: list[int], texts: list[list[int]]
 ) -> tuple[list[Splice], list[int]]:
+    numbering = Numbering(len(texts))
     first = int(random.integers(0, len(texts)))
-    splices = [Splice(0, 0, 1 + first, 0, len(texts[first]))]
+    splices = [Splice(0, 0, numbering.neighbor(first), 0, len(texts[first]))]
     canvas = list(texts[first])
     for _ in range(int(random.integers(2, 6))):
         start = int(random.integers(1, len(canvas)))
@@ -172,7 +173,7 @@ def _toy_derivation(
             end = begin + 1
             while end < len(table) and segments[end] == segments[begin] and random.random() < 0.7:
                 end += 1
-            splice, span = Splice(start, stop, 0, begin, end), table[begin:end]
+            splice, span = Splice(start, stop, TABLE, begin, end), table[begin:end]
         elif kind == 1:
             source = int(random.integers(0, len(texts)))
             text = np.array(texts[source])
@@ -180,10 +181,13 @@ def _toy_derivation(
             end = begin + 1
             if text[end] != MASK_ID:
                 end += 1
-            splice, span = Splice(start, stop, 1 + source, begin, end), texts[source][begin:end]
+            splice, span = (
+                Splice(start, stop, numbering.neighbor(source), begin, end),
+                texts[source][begin:end],
+            )
         else:
             word = int(random.choice([*WORDS, 33]))  # 33 can't be generated
-            splice, span = Splice(start, stop, 1 + len(texts) + word, 0, 1), [word]
+            splice, span = Splice(start, stop, numbering.word(word), 0, 1), [word]
         splices.append(splice)
         canvas[start:stop] = span
     return splices, canvas

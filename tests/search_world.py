@@ -7,6 +7,7 @@ import random
 import shutil
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -14,9 +15,10 @@ import numpy as np
 import torch
 
 from textsplice import Table
-from textsplice.config import Config, SearchConfig
-from textsplice.policy import Policy, collate, new_policy
-from textsplice.policy.config import Kind, PolicyConfig
+from textsplice.config import Config, PolicyConfig, SearchConfig
+from textsplice.policy.checkpoint import new_policy
+from textsplice.policy.policy import Policy
+from textsplice.policy.shape import PolicyShape
 from textsplice.prepare.build import prepare
 from textsplice.runs import Prepared
 from textsplice.search.rules import (
@@ -32,7 +34,6 @@ from textsplice.search.rules import (
 )
 from textsplice.splicer import Splicer
 
-CONFIG_NAMES: dict[Kind, str] = {"full": "full", "token": "lrt", "copy": "copy"}
 SETTINGS = [
     "neighbors.k=8",
     "vocabulary.embed_min_count=1",
@@ -58,39 +59,40 @@ def prepared() -> Prepared:
     return prepare(config, folder=folder / "prepared", threads=1, quiet=True)
 
 
-def splicer(kind: Kind = "full", seed: int = 0, *values: str) -> Splicer:
+def splicer(kind: str = "full", seed: int = 0, *values: str) -> Splicer:
     """A splicer with an untrained policy; `values` are settings such as `search.beam=2`."""
     # Large weights, so that random policies differ in what they want.
     shape = {"d_model": 16, "heads": 2, "ffn": 16, **SMALL}
-    config = PolicyConfig.for_vocabulary(kind, prepared().vocabulary, init_std=0.5, **shape)
-    return _splicer(new_policy(config, seed=seed), CONFIG_NAMES[kind], values)
+    config = PolicyConfig(kind=kind, **shape)
+    made = replace(PolicyShape.of(config, prepared().vocabulary), init_std=0.5)
+    return _splicer(new_policy(made, seed=seed), kind, values)
 
 
-def beginner(noise: float = 0.0, seed: int = 0, *values: str, kind: Kind = "full") -> Splicer:
+def beginner(noise: float = 0.0, seed: int = 0, *values: str, kind: str = "full") -> Splicer:
     """After 50 steps a policy often finds an end; its weights are disturbed by `noise` times their size."""
-    policy = new_policy(_beginner(kind).config, seed=0)
+    policy = new_policy(_beginner(kind).shape, seed=0)
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for weight, learned in zip(policy.parameters(), _beginner(kind).parameters(), strict=True):
             spread = noise * float(learned.abs().mean())
             weight.copy_(learned + spread * torch.randn(weight.shape, generator=generator))
-    return _splicer(policy, CONFIG_NAMES[kind], values)
+    return _splicer(policy, kind, values)
 
 
 @cache
-def _beginner(kind: Kind) -> Policy:
+def _beginner(kind: str) -> Policy:
     torch.set_num_threads(1)
     data = prepared()
     train = data.split("train")
     shape = {"d_model": 32, "heads": 2, "ffn": 32, **SMALL}
-    config = PolicyConfig.for_vocabulary(kind, data.vocabulary, **shape)
-    policy = new_policy(config, seed=0)
+    made = PolicyShape.of(PolicyConfig(kind=kind, **shape), data.vocabulary)
+    policy = new_policy(made, seed=0)
     optimizer = torch.optim.AdamW(policy.parameters(), lr=5e-3)
     rng = np.random.default_rng(0)
     for _ in range(50):
         rows = np.sort(rng.choice(len(train), 12, replace=False)).astype(np.int64)
         optimizer.zero_grad()
-        policy(collate(config, train, data.store.tokens, rows)).loss.backward()
+        policy(policy.collate(train, data.store.tokens, rows)).loss.backward()
         optimizer.step()
     return policy
 

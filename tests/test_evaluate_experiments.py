@@ -26,10 +26,11 @@ from textsplice.evaluate.experiments.record import commit_of
 from textsplice.evaluate.experiments.systems import Request, generate_texts, read_tables
 from textsplice.oracle.sources import OfferedNeighbor, Sources
 from textsplice.oracle.splice import Splice
+from textsplice.policy.problem import Draft
 from textsplice.prepare import prepare
 from textsplice.report.run import read_run
 from textsplice.search.generation import Generation, make_generation
-from textsplice.search.rules import Draft, MinSentences, Rule
+from textsplice.search.rules import MinSentences, Rule
 from textsplice.splicer import Splicer
 from textsplice.text.linearize import linearize
 from textsplice.text.tokens import BEGIN, END

@@ -7,17 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy_toys import EMBEDDED, WORDS, canvases_of, toy_config, toy_split
+from policy_toys import EMBEDDED, WORDS, canvases_of, toy_shape, toy_split
 from textsplice.errors import InputError
-from textsplice.policy import Keys, collate
-from textsplice.policy.full_batch import FullBatch
-from textsplice.policy.layout import lay_out
+from textsplice.oracle.numbering import Numbering
+from textsplice.policy.cases import Keys
+from textsplice.policy.checkpoint import new_policy
+from textsplice.policy.full.batch import FullBatch
+from textsplice.policy.packing import pack
 from textsplice.policy.transformer import COPIED, NEIGHBOR
 from textsplice.text.vocabulary import MASK_ID, PAD_ID, UNKNOWN_ID
 
 
 def full_batch(split, store, rows) -> FullBatch:
-    batch = collate(toy_config(), split, store, np.asarray(rows))
+    batch = new_policy(toy_shape(), seed=0).collate(split, store, np.asarray(rows))
     assert isinstance(batch, FullBatch)
     return batch
 
@@ -39,11 +41,13 @@ def test_canvases_are_those_of_the_replayed_derivation(seed: int) -> None:
     split, store = toy_split(seed)
     derivation = split.derivation(4)
     case = split.case(4, store)
-    words_from = 1 + len(case.neighbors)
+    numbering = Numbering(len(case.neighbors))
     steps = [
         step
         for step, splice in enumerate([*derivation, None])
-        if splice is None or splice.neighbor < words_from or splice.neighbor - words_from in WORDS
+        if splice is None
+        or not numbering.is_word(splice.neighbor)
+        or numbering.word_id(splice.neighbor) in WORDS
     ]
     expected = []
     for step in steps:
@@ -92,17 +96,17 @@ def test_a_derivation_that_does_not_fit_is_refused() -> None:
 
 @given(st.lists(st.tuples(st.integers(1, 60), st.integers(0, 3)), min_size=1, max_size=40))
 @settings(max_examples=50)
-def test_layouts_keep_groups_apart_and_waste_little(sequences: list[tuple[int, int]]) -> None:
+def test_packings_keep_groups_apart_and_waste_little(sequences: list[tuple[int, int]]) -> None:
     lengths, groups = (np.array(column) for column in zip(*sequences, strict=True))
-    layout = lay_out(lengths, groups)
-    places = layout.places()
+    packing = pack(lengths, groups)
+    places = packing.places()
     assert len(np.unique(places)) == lengths.sum()
-    assert places.max() < layout.size
-    assert sum(block.rows for block in layout.blocks) == len(lengths)
-    assert (np.diff(groups[layout.order]) >= 0).all()
+    assert places.max() < packing.size
+    assert sum(block.rows for block in packing.blocks) == len(lengths)
+    assert (np.diff(groups[packing.order]) >= 0).all()
     row = 0
-    for block, group in zip(layout.blocks, layout.block_groups, strict=True):
-        mine = layout.order[row : row + block.rows]
+    for block, group in zip(packing.blocks, packing.block_groups, strict=True):
+        mine = packing.order[row : row + block.rows]
         row += block.rows
         assert (groups[mine] == group).all()
         assert block.width == lengths[mine].max() <= lengths[mine].min() * 1.05 + 1
@@ -115,7 +119,7 @@ def test_columns_and_places_of_keys_are_inverse() -> None:
     for column in range(len(keys)):
         source, begin = int(keys.source[column]), int(keys.begin[column])
         assert keys.column(source, begin) == column
-    assert keys.column(1 + len(keys.case.neighbors) + 33, 0) == -1
+    assert keys.column(keys.numbering.word(33), 0) == -1
     texts = [keys.case.table, *keys.case.neighbors]
     for column in range(int(keys.offsets[-2])):
         token = texts[int(keys.source[column])][int(keys.begin[column])]

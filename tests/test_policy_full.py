@@ -8,22 +8,25 @@ import numpy as np
 import pytest
 import torch
 
-from policy_toys import canvases_of, toy_config, toy_policy, toy_split
+from policy_toys import canvases_of, toy_policy, toy_shape, toy_split
 from textsplice.oracle.splice import Splice
-from textsplice.policy import Case, FullPolicy, collate, new_policy
+from textsplice.policy.cases import Case
+from textsplice.policy.checkpoint import new_policy
+from textsplice.policy.full.policy import FullPolicy
+from textsplice.policy.full.scores import encode_cases, first_scores, second_scores
+from textsplice.policy.reference import Reference
 from textsplice.policy.transformer import NEIGHBOR
 from textsplice.ragged import Ragged
 from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID
-from unbatched_policy import UnbatchedFull
 
 
 @torch.no_grad()
 def slow_states(policy, case, canvases, row):
     """The states of one canvas, its table and its neighbors, one sequence at a time."""
-    slow = UnbatchedFull(policy)
+    slow = Reference(policy)
     length = int(canvases.lengths[row])
     table = slow.encode(case.table.tolist(), canvases.copied[row, : len(case.table)].astype(int).tolist())
-    ages = np.minimum(canvases.ages[row, :length], policy.config.max_age).tolist()
+    ages = np.minimum(canvases.ages[row, :length], policy.shape.config.max_age).tolist()
     canvas = slow.decode(canvases.ids[row, :length].tolist(), ages, table)
     neighbors = [slow.encode(t.tolist(), [NEIGHBOR] * len(t)) for t in case.neighbors]
     return canvas, table, neighbors, slow.word_states()
@@ -51,8 +54,8 @@ def beam():
 def test_first_decisions_equal_the_formula(beam) -> None:
     cases, _, canvases = beam
     policy = toy_policy()
-    states = policy.encode_cases(cases)
-    scores = policy.first_scores(states, canvases)
+    states = encode_cases(policy, cases)
+    scores = first_scores(policy, states, canvases)
     head = policy.first
     for row, case in enumerate(cases):
         canvas, table, neighbors, words = slow_states(policy, case, canvases, row)
@@ -89,19 +92,19 @@ def test_first_decisions_equal_the_formula(beam) -> None:
 def test_second_decisions_equal_the_formula(beam, conditioned: bool) -> None:
     cases, _, canvases = beam
     policy = toy_policy(conditioned_second=conditioned)
-    states = policy.encode_cases(cases)
-    first = policy.first_scores(states, canvases)
+    states = encode_cases(policy, cases)
+    first = first_scores(policy, states, canvases)
     head = policy.second
     chosen = [(1, 2, 0, 1), (2, 1, 2, 0), (3, 0, 1 + len(cases[3].neighbors) + 7, 0), (0, 0, 1, 0)]
     rows, starts = (np.array(column) for column in list(zip(*chosen, strict=True))[:2])
     columns = np.array([states.keys[r].column(int(s), int(b)) for r, _, s, b in chosen])
-    found = policy.second_scores(first, rows, starts, columns)
+    found = second_scores(policy, first, rows, starts, columns)
     for number, (row, start, source, begin) in enumerate(chosen):
         case = cases[row]
         canvas, table, neighbors, words = slow_states(policy, case, canvases, row)
         texts = [table, *neighbors]
         if source >= len(texts):
-            word = policy.config.words.index(source - len(texts))
+            word = policy.shape.words.index(source - len(texts))
             keys, ids, matrix, limit = words[word : word + 1], [7], head.word.weight, 1
         elif source == 0:
             keys, ids, matrix = table, case.table, head.table.weight
@@ -135,8 +138,8 @@ def test_batched_losses_equal_one_canvas_at_a_time(seed: int) -> None:
     split, store = toy_split(seed)
     policy = toy_policy(pre_norm=seed % 2 == 0, conditioned_second=seed < 2)
     rows = np.random.default_rng(seed).permutation(9)[:6]
-    output = policy(collate(policy.config, split, store, rows))
-    slow = UnbatchedFull(policy)
+    output = policy(policy.collate(split, store, rows))
+    slow = Reference(policy)
     with torch.no_grad():
         each = [slow.loss(split.case(row, store), split.derivation(row)) for row in rows.tolist()]
     assert output.actions == sum(one.actions for one in each)
@@ -150,10 +153,10 @@ def test_batched_losses_equal_one_canvas_at_a_time(seed: int) -> None:
 def test_probabilities_sum_to_one(beam) -> None:
     cases, _, canvases = beam
     policy = toy_policy()
-    first = policy.first_scores(policy.encode_cases(cases), canvases)
+    first = first_scores(policy, encode_cases(policy, cases), canvases)
     total = first.log_probs.exp().sum(dim=(1, 2)) + first.stop.exp()
     assert torch.allclose(total, torch.ones(4), atol=1e-5)
-    second = policy.second_scores(first, np.arange(4), np.zeros(4, dtype=int), np.full(4, 1))
+    second = second_scores(policy, first, np.arange(4), np.zeros(4, dtype=int), np.full(4, 1))
     assert torch.allclose(second.exp().sum(dim=(1, 2)), torch.ones(4), atol=1e-5)
 
 
@@ -165,16 +168,16 @@ def test_masks_field_names_padding_and_cross_field_spans_have_probability_zero()
     )
     policy = toy_policy()
     lay = Splice(0, 0, 1, 0, 5)
-    states = policy.encode_cases([case, case])
+    states = encode_cases(policy, [case, case])
     canvases = canvases_of([case, case], [[], [lay]], [0, 1])
-    first = policy.first_scores(states, canvases)
+    first = first_scores(policy, states, canvases)
     forbidden = [0, 3, 5 + 1, 5 + 3]
     assert (first.log_probs[:, :, forbidden].exp() == 0).all()
     assert (first.log_probs[1].exp().sum(dim=0)[[1, 2, 4, 5, 7, 9]] > 0).all()
     assert (first.log_probs[0, 1:].exp() == 0).all()  # the empty canvas has one gap
     # From table token 20 a span may end at 20 or 21, not at the next field's name or value.
-    from_table, from_neighbor = policy.second_scores(
-        first, np.array([1, 1]), np.array([2, 2]), np.array([1, 5])
+    from_table, from_neighbor = second_scores(
+        policy, first, np.array([1, 1]), np.array([2, 2]), np.array([1, 5])
     ).exp()
     assert from_table.shape == (6, 5)
     assert (from_table[:, 2:] == 0).all()
@@ -187,10 +190,10 @@ def test_masks_field_names_padding_and_cross_field_spans_have_probability_zero()
 def test_scores_do_not_depend_on_the_rest_of_the_batch(beam) -> None:
     cases, _, canvases = beam
     policy = toy_policy()
-    together = policy.first_scores(policy.encode_cases(cases), canvases)
+    together = first_scores(policy, encode_cases(policy, cases), canvases)
     columns = np.array([1, 1, 1, 1])
     starts = np.zeros(4, dtype=int)
-    second = policy.second_scores(together, np.arange(4), starts, columns)
+    second = second_scores(policy, together, np.arange(4), starts, columns)
     for row, case in enumerate(cases):
         one = type(canvases)(
             case_of=np.zeros(1, dtype=int),
@@ -199,14 +202,14 @@ def test_scores_do_not_depend_on_the_rest_of_the_batch(beam) -> None:
             ages=canvases.ages[row : row + 1],
             copied=canvases.copied[row : row + 1, : len(case.table)],
         )
-        alone = policy.first_scores(policy.encode_cases([case]), one)
+        alone = first_scores(policy, encode_cases(policy, [case]), one)
         gaps, width = alone.log_probs.shape[1:]
         found = together.log_probs[row, :gaps, :width]
         assert torch.allclose(found.exp(), alone.log_probs[0].exp(), atol=1e-5)
         assert torch.equal(found == -math.inf, alone.log_probs[0] == -math.inf)
         assert (together.log_probs[row, gaps:] == -math.inf).all()
         assert (together.log_probs[row, :, width:] == -math.inf).all()
-        own = policy.second_scores(alone, np.zeros(1, dtype=int), starts[:1], columns[:1])[0]
+        own = second_scores(policy, alone, np.zeros(1, dtype=int), starts[:1], columns[:1])[0]
         assert torch.allclose(second[row, : own.shape[0], : own.shape[1]].exp(), own.exp(), atol=1e-5)
 
 
@@ -214,17 +217,17 @@ def test_encodings_at_hand_give_the_same_scores(beam) -> None:
     cases, _, canvases = beam
     policy = toy_policy()
     encodings = [policy.encode_texts(case.neighbors) for case in cases]
-    fresh = policy.first_scores(policy.encode_cases(cases), canvases)
-    cached = policy.first_scores(policy.encode_cases(cases, encodings), canvases)
+    fresh = first_scores(policy, encode_cases(policy, cases), canvases)
+    cached = first_scores(policy, encode_cases(policy, cases, encodings), canvases)
     assert torch.allclose(fresh.log_probs.exp(), cached.log_probs.exp(), atol=1e-6)
 
 
 def test_a_case_without_neighbors_has_its_table_and_the_words() -> None:
     case = Case(np.array([5, 20], dtype=np.int32), np.array([-1, 0], dtype=np.int32))
     policy = toy_policy()
-    states = policy.encode_cases([case])
-    first = policy.first_scores(states, canvases_of([case], [[]], [0]))
-    assert first.log_probs.shape == (1, 1, 2 + len(policy.config.words))
+    states = encode_cases(policy, [case])
+    first = first_scores(policy, states, canvases_of([case], [[]], [0]))
+    assert first.log_probs.shape == (1, 1, 2 + len(policy.shape.words))
     assert float(first.log_probs.exp().sum() + first.stop.exp()) == pytest.approx(1, abs=1e-6)
 
 
@@ -234,14 +237,14 @@ def test_a_table_without_values_can_still_be_written_about() -> None:
     empty = Case(nothing, nothing, [text])
     full = Case(np.array([5, 20], dtype=np.int32), np.array([-1, 0], dtype=np.int32), [text])
     policy = toy_policy()
-    first = policy.first_scores(
-        policy.encode_cases([empty, full]), canvases_of([empty, full], [[], []], [0, 0])
+    first = first_scores(
+        policy, encode_cases(policy, [empty, full]), canvases_of([empty, full], [[], []], [0, 0])
     )
     total = first.log_probs.exp().sum(dim=(1, 2)) + first.stop.exp()
     assert torch.allclose(total, torch.ones(2), atol=1e-5)
     assert float(first.log_probs[0, 0, 0]) == -math.inf
     split, store = one_splice_split([], [], [[2, 20, 3]], [(0, 0, 1, 0, 3)])
-    batch = collate(policy.config, split, store, np.array([0]))
+    batch = policy.collate(split, store, np.array([0]))
     policy(batch).loss.backward()
     assert all(torch.isfinite(w.grad).all() for w in policy.parameters() if w.grad is not None)
 
@@ -272,7 +275,7 @@ def test_the_first_loss_sums_over_every_equal_span() -> None:
         splices=[(0, 0, 1, 1, 3)],
     )
     policy = toy_policy()
-    batch = collate(policy.config, split, store, np.array([0]))
+    batch = policy.collate(split, store, np.array([0]))
     # Columns: 6 keys of neighbor 1, 4 of neighbor 2 (no mask), 6 words, 6 table tokens, Stop.
     empty_canvas, stop = batch.cases[0].marks.nonzero().tolist()[:3], batch.cases[0].marks[1]
     assert empty_canvas == [[0, 1], [0, 3], [0, 10 + 6 + 1]]
@@ -287,7 +290,7 @@ def test_a_single_word_counts_wherever_it_stands() -> None:
         splices=[(0, 0, 2 + 7, 0, 1)],
     )
     policy = toy_policy()
-    batch = collate(policy.config, split, store, np.array([0]))
+    batch = policy.collate(split, store, np.array([0]))
     # Columns: 2 7 7 3 of the neighbor, words BEGIN END 7 30 12 9, table 5 30 7, Stop.
     assert batch.cases[0].marks[0].nonzero().flatten().tolist() == [1, 2, 4 + 2, 4 + 6 + 2]
 
@@ -300,7 +303,7 @@ def test_an_action_no_key_expresses_is_left_out_but_the_canvas_goes_on() -> None
         splices=[(0, 0, 1, 0, 3), (1, 2, 2 + 33, 0, 1), (1, 1, 0, 1, 2)],
     )
     policy = toy_policy()
-    batch = collate(policy.config, split, store, np.array([0]))
+    batch = policy.collate(split, store, np.array([0]))
     assert batch.skipped == 1
     ids = batch.canvases.ids.tolist()
     # The empty canvas, then two padded to the same width; the first masked one never appears.
@@ -312,7 +315,7 @@ def test_an_action_no_key_expresses_is_left_out_but_the_canvas_goes_on() -> None
 def test_no_gradient_is_nan_or_missing() -> None:
     split, store = toy_split(2)
     policy = toy_policy().train()
-    policy(collate(policy.config, split, store, np.arange(9))).loss.backward()
+    policy(policy.collate(split, store, np.arange(9))).loss.backward()
     for name, weight in policy.named_parameters():
         assert weight.grad is not None, name
         assert torch.isfinite(weight.grad).all(), name
@@ -320,9 +323,9 @@ def test_no_gradient_is_nan_or_missing() -> None:
 
 def test_four_derivations_are_learned_by_heart() -> None:
     split, store = toy_split(5)
-    policy = new_policy(toy_config(d_model=32, init_std=0.05), seed=0)
+    policy = new_policy(toy_shape(d_model=32, init_std=0.05), seed=0)
     assert isinstance(policy, FullPolicy)
-    batch = collate(policy.config, split, store, np.array([0, 1, 3, 6]))
+    batch = policy.collate(split, store, np.array([0, 1, 3, 6]))
     optimizer = torch.optim.AdamW(policy.parameters(), lr=3e-3)
     losses: list[float] = []
     for _ in range(120):
@@ -337,11 +340,11 @@ def test_four_derivations_are_learned_by_heart() -> None:
     assert output.first_correct >= output.actions - 1
 
 
-@pytest.mark.parametrize("kind", ["full", "token", "copy"])
+@pytest.mark.parametrize("kind", ["full", "lrt", "copy"])
 def test_bfloat16_learns_what_float32_learns(kind: str) -> None:
     split, store = toy_split(tables=6)
-    policy = new_policy(toy_config(kind, d_model=32, ffn=32), seed=3).eval()
-    batch = collate(policy.config, split, store, np.arange(len(split.table_of)))
+    policy = new_policy(toy_shape(kind, d_model=32, ffn=32), seed=3).eval()
+    batch = policy.collate(split, store, np.arange(len(split.table_of)))
 
     def loss_and_gradient() -> tuple[float, torch.Tensor]:
         policy.zero_grad()

@@ -9,18 +9,21 @@ import numpy as np
 import pytest
 
 from naive_beams import Found, naive_splices, naive_tokens
-from policy_toys import IDS, toy_config, toy_split
+from policy_toys import IDS, toy_shape, toy_split
 from search_world import beginner, splicer, tables
 from textsplice.corpus.table import Example
 from textsplice.errors import InputError
 from textsplice.oracle.sources import OfferedNeighbor, Sources
-from textsplice.policy import Case, FullPolicy, TokenPolicy, new_policy
-from textsplice.policy.config import Kind
-from textsplice.search.beam import search_splices
-from textsplice.search.hypothesis import BeamSettings
-from textsplice.search.problem import Outcome, Problem
+from textsplice.policy.cases import Case
+from textsplice.policy.checkpoint import new_policy
+from textsplice.policy.full.beam import search_splices
+from textsplice.policy.full.hypothesis import BeamSettings
+from textsplice.policy.full.policy import FullPolicy
+from textsplice.policy.lrt.beam import TokenSettings, search_tokens
+from textsplice.policy.lrt.policy import LrtPolicy
+from textsplice.policy.problem import Outcome, Problem
+from textsplice.search.propose import PolicyProposer
 from textsplice.search.rules import ForbidWords, RequireFields, Rule
-from textsplice.search.tokens import TokenSettings, search_tokens
 from textsplice.splicer import Splicer
 from textsplice.text.linearize import Linearized, Segment
 from textsplice.text.vocabulary import BEGIN_ID, END_ID, RESERVED
@@ -57,14 +60,14 @@ def problems(kind: str) -> list[Problem]:
 
 def full_policy(seed: int) -> FullPolicy:
     """A policy with weights so large that it is sure of what it wants, whatever that is."""
-    policy = new_policy(toy_config(init_std=0.5), seed=seed)
+    policy = new_policy(toy_shape(init_std=0.5), seed=seed)
     assert isinstance(policy, FullPolicy)
     return policy.eval()
 
 
-def token_policy(kind: str, seed: int) -> TokenPolicy:
-    policy = new_policy(toy_config(kind, init_std=0.5), seed=seed)
-    assert isinstance(policy, TokenPolicy)
+def token_policy(kind: str, seed: int) -> LrtPolicy:
+    policy = new_policy(toy_shape(kind, init_std=0.5), seed=seed)
+    assert isinstance(policy, LrtPolicy)
     return policy.eval()
 
 
@@ -88,7 +91,7 @@ def test_splices_are_found_as_a_beam_in_loops_finds_them(seed: int, beam: int) -
 
 
 @pytest.mark.parametrize("marginalize", [True, False])
-@pytest.mark.parametrize(("kind", "seed", "beam", "horizon"), [("token", 1, 4, 2), ("copy", 2, 3, 20)])
+@pytest.mark.parametrize(("kind", "seed", "beam", "horizon"), [("lrt", 1, 4, 2), ("copy", 2, 3, 20)])
 def test_tokens_are_found_as_a_beam_in_loops_finds_them(
     kind: str, seed: int, beam: int, horizon: int, marginalize: bool
 ) -> None:
@@ -103,14 +106,14 @@ def test_tokens_are_found_as_a_beam_in_loops_finds_them(
 
 def searches() -> dict[str, tuple[Search, list[Problem]]]:
     """Every kind of beam, and its tables."""
-    full, token, copy = full_policy(2), token_policy("token", 1), token_policy("copy", 2)
+    full, token, copy = full_policy(2), token_policy("lrt", 1), token_policy("copy", 2)
     return {
         "full": (lambda p: search_splices(full, p, BeamSettings(3, 4)), problems("full")),
         "starts": (lambda p: search_splices(full, p, BeamSettings(2, 3, 3, 6)), problems("full")),
-        "token": (lambda p: search_tokens(token, p, TokenSettings(3, 8, 3)), problems("token")),
+        "lrt": (lambda p: search_tokens(token, p, TokenSettings(3, 8, 3)), problems("lrt")),
         "exact": (
             lambda p: search_tokens(token, p, TokenSettings(3, 8, marginalize=False)),
-            problems("token"),
+            problems("lrt"),
         ),
         "copy": (lambda p: search_tokens(copy, p, TokenSettings(3, 8)), problems("copy")),
     }
@@ -139,7 +142,7 @@ def test_batches_of_1_and_4_and_32_find_the_same_texts_scores_and_alternatives(n
         assert_same(together, alone)
 
 
-@pytest.mark.parametrize("name", ["full", "token", "copy"])
+@pytest.mark.parametrize("name", ["full", "lrt", "copy"])
 def test_a_stuck_table_neither_ends_nor_changes_the_others(name: str) -> None:
     search, every = searches()[name]
     some = every[:6]
@@ -160,14 +163,14 @@ def test_a_stuck_table_neither_ends_nor_changes_the_others(name: str) -> None:
 
 
 def test_no_text_of_a_token_beam_is_longer_than_the_setting_allows() -> None:
-    made = splicer("token", 5, "search.max_tokens=4").generate_many(tables()[:6], progress=False)
+    made = splicer("lrt", 5, "search.max_tokens=4").generate_many(tables()[:6], progress=False)
     assert max(len(generation.tokens) for generation in made) == 4
     with pytest.raises(InputError, match="max_tokens is 0: nothing could be found"):
-        splicer("token", 5, "search.max_tokens=0").generate(tables()[0])
+        splicer("lrt", 5, "search.max_tokens=0").generate(tables()[0])
 
 
 def test_an_unfinished_text_is_scored_by_the_tokens_that_were_chosen() -> None:
-    policy, table = token_policy("token", 1), problems("token")[0]
+    policy, table = token_policy("lrt", 1), problems("lrt")[0]
     states = policy.encode_cases([table.case])
     scores, _ = policy.step(states, np.zeros(1, dtype=np.int64), np.array([BEGIN_ID]), None)
     keys = states.keys[0]
@@ -182,7 +185,8 @@ def test_an_unfinished_text_is_scored_by_the_tokens_that_were_chosen() -> None:
 
 
 def beginner_problems(maker: Splicer) -> list[Problem]:
-    tasks = maker._tasks([Example(str(i), table, None) for i, table in enumerate(tables())], ())
+    assert isinstance(maker.proposer, PolicyProposer)
+    tasks = maker.proposer.tasks([Example(str(i), table, None) for i, table in enumerate(tables())], ())
     return [task.problem for task in tasks]
 
 
@@ -199,10 +203,10 @@ def test_the_horizon_gives_up_canvases_but_no_winner() -> None:
     assert sum(map(len, short)) < sum(map(len, whole))
 
 
-@pytest.mark.parametrize("kind", ["token", "copy"])
-def test_the_horizon_of_tokens_loses_only_texts_that_run_on(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", ["lrt", "copy"])
+def test_the_horizon_of_tokens_loses_only_texts_that_run_on(kind: str) -> None:
     maker = beginner(kind=kind)
-    assert isinstance(maker.policy, TokenPolicy)
+    assert isinstance(maker.policy, LrtPolicy)
     every = beginner_problems(maker)[:5]
     short, whole = (
         [outcome.ranked()[0] for outcome in search_tokens(maker.policy, every, settings)]

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from textsplice import Table
 from textsplice.oracle.sources import OfferedNeighbor, Sources
 from textsplice.oracle.splice import Origin, Splice
+from textsplice.policy.problem import Candidate, Draft
 from textsplice.search.choose import best_of_each_start, choose, consensus, slot_slips, typicality
-from textsplice.search.problem import Candidate
-from textsplice.search.rules import Draft
+from textsplice.search.derive import derive
 from textsplice.text.linearize import linearize
 from textsplice.text.tokens import BEGIN, END, MASK
 
@@ -18,6 +18,10 @@ WORDS = ("", "", BEGIN, END, "", "It", "is", "good", ".", "Aromi", "riverside")
 LAY = Splice(0, 0, 1, 0, 6)
 
 
+def chosen(candidates: Sequence[Candidate], **how: object) -> list[Candidate]:
+    return choose([derive(each, SOURCES, WORDS) for each in candidates], SOURCES, WORDS, **how)
+
+
 def candidate(score: float, *ids: int, splices: tuple[Splice, ...] = (LAY,)) -> Candidate:
     return Candidate(splices, ids, score)
 
@@ -25,14 +29,14 @@ def candidate(score: float, *ids: int, splices: tuple[Splice, ...] = (LAY,)) -> 
 def test_consensus_prefers_the_text_that_the_others_resemble() -> None:
     odd = candidate(-0.1, 20, 21, 22, 23, 24)
     alike = [candidate(-0.11, 5, 6, 7, 8), candidate(-0.12, 4, 6, 7, 8)]
-    ranked = choose([odd, *alike], SOURCES, WORDS, by="consensus")
+    ranked = chosen([odd, *alike], by="consensus")
     assert ranked[0] == alike[0]
-    assert choose([odd, *alike], SOURCES, WORDS)[0] == odd
+    assert chosen([odd, *alike])[0] == odd
 
 
 def test_typical_prefers_what_people_wrote_of_similar_tables() -> None:
     odd, usual = candidate(-0.1, 7, 6, 5, 8), candidate(-0.1, 5, 6, 7, 8)
-    assert choose([odd, usual], SOURCES, WORDS, by="typical")[0] == usual
+    assert chosen([odd, usual], by="typical")[0] == usual
     assert typicality([usual], SOURCES, WORDS) == [1.0]
     assert typicality([usual], Sources(TABLE, (), {}), WORDS) == [0.0]
 
@@ -63,8 +67,8 @@ def test_slips_are_missing_and_repeated_values_but_not_yes_and_no() -> None:
 def test_with_slots_first_a_text_that_says_more_values_wins() -> None:
     says = candidate(-0.9, 9, 6, 7, 8, splices=(LAY, Splice(1, 2, 0, 1, 2)))
     silent = candidate(-0.1, 5, 6, 7, 8)
-    assert choose([silent, says], SOURCES, WORDS, slips=slot_slips)[0] == says
-    assert choose([silent, says], SOURCES, WORDS)[0] == silent
+    assert chosen([silent, says], slips=slot_slips)[0] == says
+    assert chosen([silent, says])[0] == silent
 
 
 def test_a_judge_has_a_say_after_slips_and_none_in_likelihood() -> None:
@@ -74,14 +78,14 @@ def test_a_judge_has_a_say_after_slips_and_none_in_likelihood() -> None:
     def judge(candidates: Sequence[Candidate]) -> list[float]:
         return [-9.0 if candidate == silent else -0.1 for candidate in candidates]
 
-    assert choose([silent, says], SOURCES, WORDS, by="typical")[0] == silent
-    assert choose([silent, says], SOURCES, WORDS, by="typical", judge=judge)[0] == says
-    assert choose([silent, says], SOURCES, WORDS, by="likelihood", judge=judge)[0] == silent
+    assert chosen([silent, says], by="typical")[0] == silent
+    assert chosen([silent, says], by="typical", judge=judge)[0] == says
+    assert chosen([silent, says], by="likelihood", judge=judge)[0] == silent
 
     def harsh(candidates: Sequence[Candidate]) -> list[float]:
         return [-9.0 if candidate == says else -0.1 for candidate in candidates]
 
-    assert choose([silent, says], SOURCES, WORDS, by="typical", slips=slot_slips, judge=harsh)[0] == says
+    assert chosen([silent, says], by="typical", slips=slot_slips, judge=harsh)[0] == says
 
 
 def test_a_text_without_slips_is_not_lost_among_likelier_ones_of_its_start() -> None:
@@ -89,4 +93,4 @@ def test_a_text_without_slips_is_not_lost_among_likelier_ones_of_its_start() -> 
     silent = [candidate(-0.1 * n, 5, 6, 7, 8, *([6] * n)) for n in range(1, 5)]
     other = candidate(-0.05, 5, splices=(Splice(0, 0, 7, 0, 1),))
     for by in ("likelihood", "consensus", "typical"):
-        assert choose([*silent, says, other], SOURCES, WORDS, by=by, slips=slot_slips)[0] == says
+        assert chosen([*silent, says, other], by=by, slips=slot_slips)[0] == says

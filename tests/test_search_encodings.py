@@ -18,7 +18,7 @@ from search_world import prepared, splicer, tables
 from textsplice.cli import generate, verify
 from textsplice.config import to_toml
 from textsplice.errors import ConfigError, StorageError
-from textsplice.policy import load_policy, save_policy
+from textsplice.policy.checkpoint import load_policy, save_policy
 from textsplice.search.encodings import Encodings
 from textsplice.splicer import Splicer
 

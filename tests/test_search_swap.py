@@ -21,7 +21,7 @@ NEAR = OfferedNeighbor(
 
 
 def test_each_value_is_replaced_by_this_tables_whatever_its_length() -> None:
-    splices = swap_values(Sources(TABLE, (NEAR,), {}), 1, linearize(OWN), "words")
+    splices = swap_values(Sources(TABLE, (NEAR,), {}), 0, linearize(OWN), "words")
     assert splices == [Splice(0, 0, 1, 0, 9), Splice(3, 4, 0, 5, 7), Splice(7, 8, 0, 1, 4)]
 
 

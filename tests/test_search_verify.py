@@ -11,7 +11,8 @@ from textsplice import Table
 from textsplice.errors import VerificationError
 from textsplice.oracle.sources import OfferedNeighbor
 from textsplice.oracle.splice import Splice
-from textsplice.search.generation import Attribution, Generation, Status
+from textsplice.policy.kind import Attribution
+from textsplice.search.generation import Generation, Status
 from textsplice.search.rules import ApprovedNeighbors
 from textsplice.search.verify import check_complete, find_lie, verify
 from textsplice.splicer import Splicer

@@ -18,7 +18,8 @@ from textsplice.config import to_toml
 from textsplice.errors import InputError, StorageError, TextspliceError
 from textsplice.files import file_hash
 from textsplice.neighbors.store import Store
-from textsplice.policy import save_policy
+from textsplice.policy.checkpoint import save_policy
+from textsplice.policy.full.policy import FullPolicy
 from textsplice.ragged import Ragged
 from textsplice.search.rules import CopyOnly
 from textsplice.search.verify import find_lie
@@ -109,7 +110,7 @@ def test_rows_say_how_they_were_searched_for_and_with_which_weights(run_folder: 
     maker = Splicer.load(run_folder)
     row = maker.generate(tables()[0], beam=2).to_dict()
     settings = {**maker.config.to_dict()["search"], "beam": 2}
-    del settings["batch_size"], settings["judge"]
+    del settings["batch_size"], settings["device"], settings["judge"]
     assert row["search"] == settings
     assert row["weights"] == file_hash(run_folder / "model.safetensors")[:12]
     assert "weights" not in Splicer.untrained(run_folder).generate(tables()[0]).to_dict()
@@ -235,7 +236,7 @@ def test_explain_shows_the_canvases(input_file: Path, tmp_path: Path) -> None:
 
 def test_unknown_fields_and_words_are_spliced_like_others() -> None:
     record = {"name": "Zyx Qwv", "flavour": "umami"}
-    for kind in ("full", "token", "copy"):
+    for kind in ("full", "lrt", "copy"):
         maker = splicer(kind, 1)
         generation = maker.generate(record)
         assert find_lie(generation, maker.proof) is None
@@ -362,7 +363,7 @@ def test_a_run_of_another_version_is_refused(damaged: Path) -> None:
     with pytest.raises(StorageError) as caught:
         Splicer.load(damaged)
     assert str(caught.value).startswith(
-        f"{damaged / 'config.json'}: is a policy of format 9; this version reads 1."
+        f"{damaged / 'config.json'}: is a policy of format 9; this version reads 1 and 2."
     )
 
 
@@ -396,9 +397,7 @@ def test_a_pickle_is_never_read(damaged: Path) -> None:
 def test_a_batch_that_is_out_of_memory_is_halved_and_says_so(
     saying: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from textsplice.search import beam
-
-    real = beam.search_splices
+    real = FullPolicy.propose
 
     def small_machine(policy, problems, *rest):
         if len(problems) > 2:
@@ -406,7 +405,7 @@ def test_a_batch_that_is_out_of_memory_is_halved_and_says_so(
         return real(policy, problems, *rest)
 
     wanted = [g.splices for g in splicer("full", 3).generate_many(tables()[:5])]
-    monkeypatch.setattr(beam, "search_splices", small_machine)
+    monkeypatch.setattr(FullPolicy, "propose", small_machine)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = [g.splices for g in splicer("full", 3).generate_many(tables()[:5], batch_size=5)]

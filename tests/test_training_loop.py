@@ -17,7 +17,7 @@ from safetensors.torch import load_file
 
 from textsplice.config import Config, load_config
 from textsplice.errors import ConfigError, MissingExtraError, TrainingError
-from textsplice.policy import load_policy
+from textsplice.policy.checkpoint import load_policy
 from textsplice.prepare.build import prepare
 from textsplice.runs import Prepared, Run
 from textsplice.runs.journal import read_journal

@@ -16,7 +16,7 @@ from typing import Literal, TypeVar, Union, cast, get_args, get_origin
 
 from textsplice.errors import ConfigError
 
-PolicyKind = Literal["full", "lrt", "copy"]
+Device = Literal["auto", "cpu", "cuda", "mps"]
 
 # Settings added after folders were first written. Their defaults are not written, so that a configuration
 # that does not use them makes the same files and the same keys as before.
@@ -76,7 +76,8 @@ class VocabularyConfig:
 class PolicyConfig:
     """The shape of the network; the paper's is 6 + 6 layers, 420, 7 heads, 650."""
 
-    kind: PolicyKind = "full"
+    # A name in `extensions.POLICIES`.
+    kind: str = "full"
     d_model: int = 192
     encoder_layers: int = 3
     decoder_layers: int = 3
@@ -119,6 +120,7 @@ class TrainingConfig:
     processes: int = 2
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     tensorboard: bool = False
+    device: Device = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,7 @@ class SearchConfig:
     slots_first: bool = True
     judge: str = ""
     batch_size: int = 32
+    device: Device = "auto"
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,10 +76,29 @@ FORMATS = Registry(
 SCORES = Registry("score for neighbors", {"fields-and-values": "textsplice.neighbors.scores:FieldsAndValues"})
 
 # Policies: `policy.kind` in a configuration.
-POLICIES = Registry("policy", {})
+POLICIES = Registry(
+    "policy",
+    {
+        "full": "textsplice.policy.full:FULL",
+        "lrt": "textsplice.policy.lrt:LRT",
+        "copy": "textsplice.policy.copy:COPY",
+    },
+)
 
 # Hard rules on texts: the name in JSON and of `--rule`.
-RULES = Registry("rule", {})
+RULES = Registry(
+    "rule",
+    {
+        "approved-neighbors": "textsplice.search.rules.neighbors:ApprovedNeighbors",
+        "neighbors-where": "textsplice.search.rules.neighbors:NeighborsWhere",
+        "keep-sentences": "textsplice.search.rules.sentences:KeepSentences",
+        "min-sentences": "textsplice.search.rules.sentences:MinSentences",
+        "max-sentences": "textsplice.search.rules.sentences:MaxSentences",
+        "copy-only": "textsplice.search.rules.words:CopyOnly",
+        "forbid-words": "textsplice.search.rules.words:ForbidWords",
+        "require-fields": "textsplice.search.rules.fields:RequireFields",
+    },
+)
 
 # Metrics: `--metrics`.
 METRICS = Registry(

@@ -2,64 +2,36 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import replace
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from textsplice.config import Config, SearchConfig
-from textsplice.corpus.table import Example, Table
+from textsplice.corpus.table import Table
 from textsplice.errors import InputError
-from textsplice.memory import is_out_of_memory
 from textsplice.neighbors.store import Store
-from textsplice.oracle.sources import Sources
-from textsplice.policy.cases import Case
-from textsplice.progress import bar
-from textsplice.ragged import Ragged
+from textsplice.policy.kind import Kind
 from textsplice.runs.prepared import Prepared
 from textsplice.runs.run import Run
-from textsplice.search.choose import Judge, Slips, choose, slot_slips, worded_slips
-from textsplice.search.generation import Alternative, Attribution, Generation, Status, make_generation
+from textsplice.search.generation import Generation
+from textsplice.search.judge import likelihoods
 from textsplice.search.offers import Offers
-from textsplice.search.problem import Candidate, Outcome, Problem
-from textsplice.search.rules import Rule
-from textsplice.search.swap import REACH, SwapTask, swap
+from textsplice.search.pipeline import Made, Pipeline, Record, check_settings
+from textsplice.search.propose import PolicyProposer, Proposer
+from textsplice.search.rows import read_generations
+from textsplice.search.rules.rule import Rule
+from textsplice.search.swap import SWAP, SwapProposer
 from textsplice.search.verify import Proof
+from textsplice.search.verify import verify as verify_generation
 from textsplice.slots.lexicon import Lexicon
-from textsplice.text.linearize import linearize
-from textsplice.text.tokens import detokenize, tokenize
-from textsplice.text.vocabulary import BEGIN_ID, END_ID, Vocabulary
+from textsplice.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from textsplice.policy.checkpoint import Policy
+    from textsplice.policy.policy import Policy
     from textsplice.search.encodings import Encodings
-
-UNFINISHED = "the policy did not end the text"
-Record = Table | Example | Mapping[str, str | Sequence[str]]
-
-
-@dataclass(frozen=True)
-class _Task:
-    """One table, the rows of the store that are offered to it, and the search's view of both."""
-
-    example: Example
-    rows: Sequence[int]
-    problem: Problem
-
-
-class Made(TypedDict):
-    """What a row says of how it was made; rows that agree in it can stand in one file."""
-
-    run: str
-    policy: str
-    rules: list[dict[str, object]]
-    weights: str | None
-    search: dict[str, object]
 
 
 class Splicer:
@@ -121,16 +93,25 @@ class Splicer:
             weights=run.weights_id,
         )
 
+    def with_neighbors(self, k: int) -> Splicer:
+        """The same splicer with another number of neighbors; encodings are shared."""
+        changed = copy(self)
+        changed.config = replace(self.config, neighbors=replace(self.config.neighbors, k=k))
+        changed._offers = Offers(self.store, k, self.vocabulary)
+        if self.policy is not None:
+            changed.encodings = self.encodings
+        return changed
+
     @property
-    def kind(self) -> str:
-        """`full`, `lrt`, `copy`, or `swap` where there is no policy."""
-        return "swap" if self.policy is None else self.config.policy.kind
+    def kind(self) -> Kind:
+        """What its policy says of itself; `SWAP` if there is none."""
+        return SWAP if self.policy is None else self.policy.kind
 
     @property
     def proof(self) -> Proof:
         """What generations of this run can be verified against."""
         trained = self.policy is not None or self.folder is not None
-        policies = {"swap", self.config.policy.kind} if trained else {"swap"}
+        policies = {SWAP.name, self.config.policy.kind} if trained else {SWAP.name}
         return Proof(self.run, frozenset(policies), self.store, self.vocabulary, self.weights)
 
     @cached_property
@@ -138,54 +119,12 @@ class Splicer:
         """The encodings of the store's texts, computed when they are first needed."""
         from textsplice.search.encodings import Encodings
 
-        assert self.policy is not None
-        return Encodings(self.policy, self.store, self.folder)
+        return Encodings(self._trained(), self.store, self.folder)
 
     @cached_property
     def lexicon(self) -> Lexicon | None:
-        """How values are worded, if the run's corpus was prepared with a lexicon."""
+        """How values are worded, if the corpus of the run was prepared with a lexicon."""
         return self.folder.lexicon if self.folder else None
-
-    def likelihoods(self, table: Table, texts: Sequence[str]) -> list[float]:
-        """Of each text, the mean log-probability of its tokens as texts of this table (LRT, S2S+copy)."""
-        from textsplice.policy.token import TokenPolicy
-
-        if not isinstance(self.policy, TokenPolicy):
-            raise InputError(
-                f"a run of kind {self.kind} has no probability of a text, only of its derivations.",
-                where=str(self.folder.path) if self.folder else None,
-                remedy="Use a run of kind lrt or copy.",
-            )
-        task = self._tasks([Example("", table, None)], ())[0]
-        numbers = Vocabulary(tuple(task.problem.words), self.vocabulary.embedded)
-        tokens = Ragged.from_rows(
-            [BEGIN_ID, *numbers.encode(tokenize(text, self.store.tokenizer)), END_ID] for text in texts
-        )
-        totals = self.policy.log_likelihoods(task.problem.case, tokens, self.encodings.of([task.rows]))
-        return (totals.numpy() / (tokens.lengths - 1)).tolist()
-
-    def _judge(self, folder: str) -> Splicer:
-        """The run whose opinion of finished texts is asked."""
-        if folder not in self._judges:
-            found = self.folder.find_judge(folder) if self.folder else Run.open(folder)
-            self._judges[folder] = Splicer.load(found.path)
-        return self._judges[folder]
-
-    def made(self, search: SearchConfig, rules: Sequence[Rule] = ()) -> Made:
-        """How texts are made with these settings."""
-        # However many tables are searched at once, their texts are the same.
-        settings = {key: value for key, value in asdict(search).items() if key != "batch_size"}
-        if search.judge:
-            settings["judge"] = self._judge(search.judge).weights  # a folder's name says little elsewhere
-        else:
-            del settings["judge"]
-        return {
-            "run": self.run,
-            "policy": self.kind,
-            "rules": [rule.to_dict() for rule in rules],
-            "weights": None if self.policy is None else self.weights,
-            "search": settings,
-        }
 
     def generate(self, table: Record, *, rules: Sequence[Rule] = (), beam: int | None = None) -> Generation:
         """The text of one table."""
@@ -204,196 +143,74 @@ class Splicer:
     ) -> Iterator[Generation]:
         """The texts of tables, in their order, `batch_size` at a time.
 
-        `search` are settings to use instead of the run's own; `total` is for the bar, where
-        `tables` has no length.
+        `search` replaces the run's own settings. `total` is for the progress bar, if `tables` has no length.
         """
-        settings = search or self.config.search
-        if beam is not None:
-            settings = replace(settings, beam=beam)
-        if batch_size is not None:
-            settings = replace(settings, batch_size=batch_size)
-        check_settings(settings)
+        search = search or self.config.search
+        changes = {"beam": beam, "batch_size": batch_size}
+        search = replace(search, **{key: value for key, value in changes.items() if value is not None})
+        check_settings(search)
+        if self.policy is not None:
+            from textsplice.policy.device import resolve
+
+            self.policy.to(resolve(search.device, where="search.device"))
         if total is None and isinstance(tables, Sequence):
             total = len(tables)
-        return self._stream(tables, settings, tuple(rules), total, quiet=not progress)
+        return self._pipeline().generations(tables, search, tuple(rules), total=total, quiet=not progress)
 
-    def _stream(
-        self,
-        tables: Iterable[Record],
-        settings: SearchConfig,
-        rules: tuple[Rule, ...],
-        total: int | None,
-        *,
-        quiet: bool,
-    ) -> Iterator[Generation]:
-        numbered = enumerate(tables)
-        size = settings.batch_size
-        with bar(total, "generating", quiet=quiet) as progress:
-            while batch := [_example(record, number) for number, record in islice(numbered, size)]:
-                if self.policy is None:
-                    yield from (self._swap(example, settings, rules) for example in batch)
-                else:
-                    tasks = self._tasks(batch, rules)
-                    for task, outcome in zip(tasks, self._search(tasks, settings), strict=True):
-                        yield self._generation(task, outcome, settings)
-                progress.advance(len(batch))
+    def made(self, search: SearchConfig, rules: Sequence[Rule] = ()) -> Made:
+        """How texts are made with these settings, as their rows say it."""
+        return self._pipeline().made(search, rules)
 
-    def _swap(self, example: Example, settings: SearchConfig, rules: tuple[Rule, ...]) -> Generation:
-        rows = self._offers.find(example.table, rules, reach=REACH)
-        neighbors = (
-            (self._offers.neighbor(row), self.store.tables[int(self.store.table_of[row])]) for row in rows
-        )
-        tokenizer = self.store.tokenizer
-        table = linearize(example.table, tokenizer)
-        window = self.config.neighbors.k
-        sources, outcome = swap(SwapTask(table, rules, tokenizer), neighbors, window=window)
-        give = _Giver(example, sources, self.vocabulary.words, rules, settings, self, "exact")
-        return give.best(outcome.ranked()[: settings.beam], None, outcome.obstacle)
+    def likelihoods(self, table: Table, texts: Sequence[str]) -> list[float]:
+        """The mean log-probability per token of each text, as a text of this table (LRT, S2S+copy)."""
+        proposer = PolicyProposer(self._trained(), self._offers, self.encodings)
+        return likelihoods(proposer, table, texts, where=str(self.folder.path) if self.folder else self.run)
 
-    def _tasks(self, batch: Sequence[Example], rules: tuple[Rule, ...]) -> list[_Task]:
-        """What the search is given: words that only these tables have get numbers for the batch."""
-        linearized = [linearize(example.table, self.store.tokenizer) for example in batch]
-        vocabulary = self.vocabulary.extended(token for each in linearized for token in each.tokens)
-        tasks: list[_Task] = []
-        for example, table in zip(batch, linearized, strict=True):
-            rows = [] if self.kind == "copy" else self._offers.find(example.table, rules)
-            sources = Sources(table, tuple(map(self._offers.neighbor, rows)), {})
-            case = Case(
-                np.array(vocabulary.encode(table.tokens), dtype=np.int32),
-                np.array(table.segment_numbers(), dtype=np.int32),
-                [self.store.tokens[row] for row in rows],
-            )
-            tasks.append(_Task(example, rows, Problem(case, sources, rules, vocabulary.words)))
-        return tasks
+    @property
+    def proposer(self) -> Proposer:
+        """Where candidates come from: the policy or, without one, swap."""
+        if self.policy is None:
+            return SwapProposer(self._offers)
+        return PolicyProposer(self.policy, self._offers, self.encodings)
 
-    def _search(self, tasks: Sequence[_Task], settings: SearchConfig) -> list[Outcome]:
-        """Searches a batch; one that does not fit into memory is halved until it does."""
-        try:
-            return self._search_at_once(tasks, settings)
-        except (MemoryError, RuntimeError) as error:
-            if len(tasks) == 1 or not is_out_of_memory(error):
-                raise
-        half = len(tasks) // 2
-        warnings.warn(
-            f"out of memory with {len(tasks)} tables at once; going on with {half}.",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-        return [*self._search(tasks[:half], settings), *self._search(tasks[half:], settings)]
+    def _pipeline(self) -> Pipeline:
+        weights = None if self.policy is None else self.weights
+        return Pipeline(self.proposer, self.run, weights, self.store.tokenizer, self.lexicon, self._judge)
 
-    def _search_at_once(self, tasks: Sequence[_Task], settings: SearchConfig) -> list[Outcome]:
-        assert self.policy is not None
-        from textsplice.policy.full import FullPolicy
-        from textsplice.search.beam import search_splices
-        from textsplice.search.hypothesis import BeamSettings
-        from textsplice.search.tokens import TokenSettings, search_tokens
-
-        problems = [task.problem for task in tasks]
-        encodings = self.encodings.of([task.rows for task in tasks])
-        by_likelihood = settings.choose == "likelihood" and not settings.slots_first
-        starts = max(settings.start_neighbors, 1)
-        wanted = 1 if by_likelihood else settings.beam * starts
-        if isinstance(self.policy, FullPolicy):
-            splices = BeamSettings(settings.beam, settings.max_splices, starts, wanted)
-            return search_splices(self.policy, problems, splices, encodings)
-        tokens = TokenSettings(
-            settings.beam, settings.max_tokens, min(wanted, settings.beam), settings.marginalize
-        )
-        return search_tokens(self.policy, problems, tokens, encodings)
-
-    def _slips(self, table: Table) -> Slips:
-        """How slips with a table's values are counted: by the run's lexicon, if it has one."""
-        if self.lexicon is None:
-            return slot_slips
-        return worded_slips(table, self.lexicon, self.store.tokenizer)
-
-    def _opinion(self, task: _Task, judge: str) -> Judge:
-        """How probable another run finds texts of a task's table."""
-        words, tokenizer = task.problem.words, self.store.tokenizer
-
-        def opinion(candidates: Sequence[Candidate]) -> list[float]:
-            tokens = ([words[n] for n in c.ids if n not in (BEGIN_ID, END_ID)] for c in candidates)
-            texts = [detokenize(each, tokenizer) for each in tokens]
-            return self._judge(judge).likelihoods(task.example.table, texts)
-
-        return opinion
-
-    def _generation(self, task: _Task, outcome: Outcome, settings: SearchConfig) -> Generation:
-        problem = task.problem
-        ranked = choose(
-            outcome.ranked(),
-            problem.sources,
-            problem.words,
-            by=settings.choose,
-            slips=self._slips(task.example.table) if settings.slots_first else None,
-            judge=self._opinion(task, settings.judge) if settings.judge else None,
-        )
-        summed = settings.marginalize and self.kind in ("lrt", "copy")
-        give = _Giver(
-            task.example,
-            problem.sources,
-            problem.words,
-            problem.rules,
-            settings,
-            self,
-            "most-probable" if summed else "exact",
-        )
-        return give.best(ranked[: settings.beam], outcome.unfinished, outcome.obstacle)
-
-
-@dataclass(frozen=True)
-class _Giver:
-    """Makes generations of what was found for one table."""
-
-    example: Example
-    sources: Sources
-    words: Sequence[str]
-    rules: Sequence[Rule]
-    settings: SearchConfig
-    splicer: Splicer
-    attribution: Attribution
-
-    def best(self, ranked: Sequence[Candidate], unfinished: Candidate | None, obstacle: str) -> Generation:
-        """The first of the finished texts, else the unfinished one, else an abstention."""
-        if ranked:
-            others = tuple(Alternative(self._make(c, "ok").text, c.score) for c in ranked[1:])
-            return replace(self._make(ranked[0], "ok"), alternatives=others)
-        if unfinished is not None:
-            return replace(self._make(unfinished, "unfinished"), reason=UNFINISHED)
-        nothing = Candidate((), (), float("-inf"))
-        return replace(self._make(nothing, "abstained"), reason=obstacle)
-
-    def _make(self, candidate: Candidate, status: Status) -> Generation:
-        return make_generation(
-            id=self.example.id,
-            table=self.example.table,
-            sources=self.sources.using(candidate.splices, self.words),
-            splices=candidate.splices,
-            score=candidate.score,
-            status=status,
-            **self.splicer.made(self.settings, self.rules),
-            tokenizer=self.splicer.store.tokenizer,
-            attribution=self.attribution,
-        )
-
-
-def check_settings(settings: SearchConfig) -> None:
-    """`InputError` for settings with which nothing can be found."""
-    for name in ("beam", "max_splices", "max_tokens", "batch_size"):
-        if getattr(settings, name) < 1:
+    def _trained(self) -> Policy:
+        if self.policy is None:
             raise InputError(
-                f"{name} is {getattr(settings, name)}: nothing could be found.",
-                remedy="Use 1 or more.",
+                f"{self.kind.name} has no policy.", remedy="Train one with `textsplice train CONFIG`."
             )
-    if settings.judge and settings.choose == "likelihood":
-        raise InputError(
-            "a judge has no say where choose is likelihood.",
-            remedy='Set search.choose to "typical" or "consensus", or search.judge to "".',
-        )
+        return self.policy
+
+    def _judge(self, folder: str) -> Splicer:
+        """The run whose likelihood has a say in the choice."""
+        if folder not in self._judges:
+            found = self.folder.find_judge(folder) if self.folder else Run.open(folder)
+            self._judges[folder] = Splicer.load(found.path)
+        return self._judges[folder]
 
 
-def _example(record: Record, number: int) -> Example:
-    if isinstance(record, Example):
-        return record
-    table = record if isinstance(record, Table) else Table.of(record)
-    return Example(str(number), table, None)
+def verify(
+    generations: Path | str | Generation | Iterable[Generation], run: Path | str | Splicer | None = None
+) -> int:
+    """Replays generations, or those in a file, and compares what their splices make with what they say.
+
+    With `run`, they must also be of that run: its store, vocabulary, policy, weights and tokenizer. Returns
+    their number; raises `VerificationError`, which names the row and the first thing that is not so.
+    """
+    splicer = run if run is None or isinstance(run, Splicer) else Splicer.untrained(run)
+    proof = None if splicer is None else splicer.proof
+    if isinstance(generations, Generation):
+        generations = [generations]
+    rows = (
+        read_generations(Path(generations))
+        if isinstance(generations, (str, Path))
+        else ((generation.id, generation) for generation in generations)
+    )
+    count = 0
+    for where, generation in rows:
+        verify_generation(generation, proof, where=where)
+        count += 1
+    return count

@@ -36,8 +36,8 @@ def register(app: typer.Typer) -> None:
 
 def generate(
     run: Annotated[Path, typer.Argument(help="A run's folder, or a prepared one for swap.")],
-    tables: Annotated[str, typer.Argument(help="Whatever `read_corpus` reads; texts in it are ignored.")],
-    out: Annotated[Path | None, typer.Option(help="Where to write; standard output if not said.")] = None,
+    tables: Annotated[str, typer.Argument(help="Anything that `read_corpus` reads; its texts are ignored.")],
+    out: Annotated[Path | None, typer.Option(help="Where to write; standard output by default.")] = None,
     split: Annotated[
         str | None,
         typer.Option(help="The split of TABLES: train, dev or test. One file: every row by default."),
@@ -48,10 +48,10 @@ def generate(
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Skip the rows that --out already has.")] = False,
     distinct: Annotated[
-        bool, typer.Option("--distinct", help="Each table once (E2E has one a reference).")
+        bool, typer.Option("--distinct", help="Each table once (E2E has one per reference).")
     ] = False,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first tables.")] = None,
-    beam: Annotated[int | None, typer.Option(help="Canvases kept for each start neighbour.")] = None,
+    beam: Annotated[int | None, typer.Option(help="Canvases kept per start neighbor.")] = None,
     batch_size: Annotated[int | None, typer.Option(help="Tables at once.")] = None,
     swap: Annotated[bool, typer.Option("--swap", help="The untrained baseline.")] = False,
     values: Annotated[
@@ -59,30 +59,39 @@ def generate(
         typer.Option("--set", metavar="search.KEY=VALUE", help="Change a setting of the search; repeatable."),
     ] = None,
     approved: Annotated[
-        Path | None, typer.Option(help="Rule: splice only from the ids in this file, one a line.")
+        Path | None,
+        typer.Option(help="Rule: splice only from the texts with the ids in this file, one per line."),
     ] = None,
     require: Annotated[
-        list[str] | None, typer.Option(metavar="FIELD", help="Rule: the field's values must be said.")
+        list[str] | None, typer.Option(metavar="FIELD", help="Rule: the values of the field must appear.")
     ] = None,
     forbid: Annotated[
-        list[str] | None, typer.Option(metavar="WORD", help="Rule: the word or phrase must not be said.")
+        list[str] | None, typer.Option(metavar="WORD", help="Rule: the word or phrase must not appear.")
     ] = None,
     copy_only: Annotated[bool, typer.Option("--copy-only", help="Rule: no generated words.")] = False,
     keep_sentences: Annotated[
         bool, typer.Option("--keep-sentences", help="Rule: no whole sentence is ever replaced.")
     ] = False,
-    min_sentences: Annotated[int | None, typer.Option(min=1, help="Rule: at least so many.")] = None,
-    max_sentences: Annotated[int | None, typer.Option(min=1, help="Rule: at most so many.")] = None,
+    min_sentences: Annotated[
+        int | None, typer.Option(min=1, help="Rule: at least this many sentences.")
+    ] = None,
+    max_sentences: Annotated[
+        int | None, typer.Option(min=1, help="Rule: at most this many sentences.")
+    ] = None,
+    rule: Annotated[
+        list[str] | None,
+        typer.Option(metavar="JSON", help='Any rule, as {"rule": NAME, …}; repeatable (docs/formats.md).'),
+    ] = None,
     cache_encodings: Annotated[
         bool,
-        typer.Option("--cache-encodings", help="Keep the encodings of all neighbours in the run's folder."),
+        typer.Option("--cache-encodings", help="Keep the encodings of all neighbors in the run's folder."),
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No bar, no summary.")] = False,
 ) -> None:
-    """Write one JSON object a table: text, splices, provenance, score, rules (docs/formats.md).
+    """Write one JSON object per table: text, splices, provenance, score, rules (docs/formats.md).
 
-    Rows come in the order of the tables. A table for which no text satisfies the rules has a row
-    too, with status "abstained" and the reason.
+    Rows are in the order of the tables. A table for which no text obeys the rules has a row too, with status
+    "abstained" and the reason.
     """
     from textsplice.cli.systems import check_values, open_splicer, search_of
     from textsplice.corpus import read_corpus
@@ -91,6 +100,7 @@ def generate(
     splicer = open_splicer(run, swap=swap)
     corpus = read_corpus(tables, split, text_column=text_column, like=splicer.config.corpus)
     rules = _rules(approved, require, forbid, copy_only, keep_sentences, min_sentences, max_sentences)
+    rules += [_parse_rule(text) for text in rule or []]
     shortcuts = {"beam": beam, "batch_size": batch_size}
     changes = [f"search.{key}={value}" for key, value in shortcuts.items() if value is not None]
     search = search_of(splicer, check_values([*(values or []), *changes]))
@@ -128,9 +138,9 @@ def distinct_tables(examples: Iterable[Example]) -> Iterator[Example]:
 def _cache_encodings(splicer: Splicer, *, quiet: bool) -> None:
     from textsplice.errors import ConfigError
 
-    if splicer.kind in ("swap", "copy"):
+    if splicer.policy is None or not splicer.kind.uses_neighbors:
         raise ConfigError(
-            f"{splicer.kind} encodes no neighbours.", where="--cache-encodings", remedy="Leave it out."
+            f"{splicer.kind.name} encodes no neighbours.", where="--cache-encodings", remedy="Leave it out."
         )
     splicer.encodings.save(quiet=quiet)
 
@@ -175,6 +185,19 @@ def _rules(
     if max_sentences:
         found.append(rules.MaxSentences(max_sentences))
     return found
+
+
+def _parse_rule(text: str) -> Rule:
+    from textsplice.errors import ConfigError
+    from textsplice.search.rules import rule_from_dict
+
+    try:
+        data = json.loads(text)
+    except ValueError as error:
+        raise ConfigError(
+            f"{text!r} is not JSON: {error}.", where="--rule", remedy="""Write it as '{"rule": NAME, …}'."""
+        ) from error
+    return rule_from_dict(data, "--rule")
 
 
 def _done(out: Path | None, examples: Iterator[Example], made: Mapping[str, object], *, resume: bool) -> int:

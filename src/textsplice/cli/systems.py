@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ if TYPE_CHECKING:
 
     from textsplice.config import SearchConfig
     from textsplice.evaluate.experiments.systems import SystemSource
+    from textsplice.policy.kind import Kind
     from textsplice.splicer import Splicer
 
 
@@ -77,32 +77,14 @@ def open_splicer(folder: Path, *, swap: bool = False) -> Splicer:
 
 def by_neighbors(path: Path) -> Callable[[int], Splicer]:
     """The splicer of a run, as a function of the number of neighbors that it is offered."""
-    return lambda k: with_neighbors(_last_opened(path), k)
-
-
-def with_neighbors(splicer: Splicer, k: int) -> Splicer:
-    """The same splicer with another number of neighbors."""
-    from textsplice.splicer import Splicer
-
-    changed = Splicer(
-        store=splicer.store,
-        vocabulary=splicer.vocabulary,
-        config=replace(splicer.config, neighbors=replace(splicer.config.neighbors, k=k)),
-        policy=splicer.policy,
-        run=splicer.run,
-        folder=splicer.folder,
-        weights=splicer.weights,
-    )
-    if splicer.policy is not None:
-        changed.encodings = splicer.encodings
-    return changed
+    return lambda k: _last_opened(path).with_neighbors(k)
 
 
 def check_values(values: Sequence[str]) -> list[str]:
     """Checks `--set`: only settings of the search can be changed."""
     from textsplice.config import Config
     from textsplice.errors import ConfigError
-    from textsplice.splicer import check_settings
+    from textsplice.search.pipeline import check_settings
 
     check_settings(Config().with_values(values).search)
     for value in values:
@@ -120,19 +102,22 @@ def search_of(splicer: Splicer, values: Sequence[str]) -> SearchConfig:
 
 
 def sums_over_occurrences(path: Path) -> bool:
-    """Whether a system can sum over the occurrences of a word in its sources, or not."""
-    return _policy_kind(path) == "lrt"
+    """Whether a system chooses a word by all its occurrences in the table and the neighbors."""
+    kind = _kind(path)
+    return kind.sums_occurrences and kind.uses_neighbors
 
 
 def uses_neighbors(path: Path) -> bool:
     """Whether a system's texts depend on the neighbors it is offered."""
-    return _policy_kind(path) != "copy"
+    return _kind(path).uses_neighbors
 
 
-def _policy_kind(path: Path) -> str | None:
+def _kind(path: Path) -> Kind:
+    from textsplice.policy.kind import policy_kind
     from textsplice.runs import Run
+    from textsplice.search.swap import SWAP
 
-    return Run.open(path).config.policy.kind if Run.is_run(path) else None
+    return policy_kind(Run.open(path).config.policy.kind) if Run.is_run(path) else SWAP
 
 
 @lru_cache(maxsize=1)  # one run in memory at a time

@@ -84,7 +84,7 @@ def in_order(table: Text, neighbors: Iterable[Text], words: Iterable[Text]) -> l
 # For many examples at once. The arguments are broadcast, as NumPy does.
 
 
-def neighbor_counts(neighbors: NDArray[np.int32]) -> NDArray[np.int64]:
+def neighbor_counts(neighbors: Integers) -> NDArray[np.int64]:
     """How many neighbors each example has, given a row of store rows per example, padded with -1."""
     return (neighbors >= 0).sum(axis=1)
 

@@ -1,11 +1,11 @@
 """Cases (a table with its neighbors), and the keys that a policy chooses among.
 
-The keys of a case stand in one row, in this order, whatever the policy:
+The keys of a case are columns in this order, for all policies:
 
-    every token of the table · every token of neighbor 1 · … · of neighbor n · every generable word
+    the tokens of the table · the tokens of neighbor 1 · … · of neighbor n · the generable words
 
-so that a key's column gives its source (0, 1…n, or 1 + n + word id) and its place in that source.
-Tokens that no splice may begin with (a field's name, a mask) keep their column and have probability 0.
+so that the column of a key gives its source and its position in that source. Tokens that no splice may begin
+with (a field's name, a mask) keep their column and have probability 0.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from textsplice.oracle.numbering import Numbering
 from textsplice.text.vocabulary import MASK_ID, PAD_ID
 
 
@@ -24,8 +25,8 @@ from textsplice.text.vocabulary import MASK_ID, PAD_ID
 class Case:
     """One table with its neighbors, as ids of the whole vocabulary (the policy maps rare ones itself).
 
-    A table without values is read as one padding token, which can't be copied: the decoder needs
-    something to attend to.
+    A table without values is read as one padding token, which can't be copied: the decoder must attend to
+    something.
     """
 
     table: NDArray[np.int32]
@@ -44,6 +45,11 @@ class Keys:
     case: Case
     words: NDArray[np.int64]
 
+    @property
+    def numbering(self) -> Numbering:
+        """The numbers of the case's sources."""
+        return Numbering(len(self.case.neighbors))
+
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
         """First column of the table, of each neighbor, of the words; last: the number of columns."""
@@ -52,21 +58,21 @@ class Keys:
 
     @cached_property
     def source(self) -> NDArray[np.int64]:
-        """Of each column, the source as `Splice.neighbor` counts."""
-        spans = np.diff(self.offsets)
-        text = np.repeat(np.arange(len(spans) - 1), spans[:-1])
-        return np.concatenate([text, len(spans) - 1 + self.words])
+        """The source of each column."""
+        texts = self.numbering.first_word
+        text = np.repeat(np.arange(texts), np.diff(self.offsets)[:-1])
+        return np.concatenate([text, self.numbering.word(self.words)])
 
     @cached_property
     def begin(self) -> NDArray[np.int64]:
-        """Of each column, its place in the source."""
+        """The position of each column in its source."""
         place = np.arange(self.offsets[-1]) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
         place[self.offsets[-2] :] = 0
         return place
 
     @cached_property
     def word(self) -> NDArray[np.int64]:
-        """Of each column, the id of the token it stands for."""
+        """The id of the token that each column stands for."""
         return np.concatenate([self.case.table, *self.case.neighbors, self.words]).astype(np.int64)
 
     @cached_property
@@ -78,7 +84,7 @@ class Keys:
 
     @cached_property
     def limit(self) -> NDArray[np.int64]:
-        """Of each column, one past the last column of its text, of the table's value, or of the word."""
+        """For each column, one past the last column of its text, of the table's value, or of the word."""
         limit = np.repeat(self.offsets[1:], np.diff(self.offsets))
         limit[self.offsets[-2] :] = np.arange(self.offsets[-2], self.offsets[-1]) + 1
         limit[: len(self.case.segments)] = segment_limits(self.case.segments)
@@ -88,11 +94,10 @@ class Keys:
         return int(self.offsets[-1])
 
     def column(self, source: int, begin: int) -> int:
-        """The column of a place in a source; -1 for a word that can't be generated."""
-        texts = 1 + len(self.case.neighbors)
-        if source < texts:
+        """The column of a position in a source; -1 for a word that can't be generated."""
+        if not self.numbering.is_word(source):
             return int(self.offsets[source]) + begin
-        found = np.flatnonzero(self.words == source - texts)
+        found = np.flatnonzero(self.words == self.numbering.word_id(source))
         return int(self.offsets[-2]) + int(found[0]) if len(found) else -1
 
 
@@ -102,7 +107,7 @@ def or_one(row: NDArray[np.int32], value: int) -> NDArray[np.int32]:
 
 
 def segment_limits(segments: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Of each token of a table, where its segment ends."""
+    """For each token of a table, where its segment ends."""
     boundaries = np.append(np.flatnonzero(np.diff(segments)) + 1, len(segments))
     return boundaries[np.searchsorted(boundaries, np.arange(len(segments)), side="right")]
 

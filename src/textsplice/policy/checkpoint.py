@@ -1,47 +1,38 @@
-"""New policies, and policies read back from a folder, with every check that needs."""
+"""New policies, and policies read from a folder, with all checks that needs."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from typing import cast
-
 import torch
+from torch import nn
 
 from textsplice.errors import StorageError
-from textsplice.policy.config import FORMAT_VERSION, KINDS, PolicyConfig
-from textsplice.policy.copy import CopyPolicy
-from textsplice.policy.full import FullPolicy
-from textsplice.policy.token import TokenPolicy
+from textsplice.policy.kind import policy_kind
+from textsplice.policy.policy import Policy
+from textsplice.policy.shape import PolicyShape
 from textsplice.runs.run import Run
 
-Policy = FullPolicy | TokenPolicy | CopyPolicy
-_CLASSES: Mapping[str, type[FullPolicy] | type[TokenPolicy] | type[CopyPolicy]] = {
-    "full": FullPolicy,
-    "token": TokenPolicy,
-    "copy": CopyPolicy,
-}
 
-
-def new_policy(config: PolicyConfig, seed: int) -> Policy:
-    """A policy of `config.kind` with random weights that depend on the seed alone."""
-    config.check()
+def new_policy(shape: PolicyShape, seed: int) -> Policy:
+    """A policy of this shape on the CPU, with random weights that depend on the seed alone."""
+    shape.check()
+    model: type[Policy] = policy_kind(shape.config.kind).load()
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return _CLASSES[config.kind](config)
+        policy = model(shape)
+        _draw_weights(policy, shape.init_std)
+    return policy
 
 
 def save_policy(policy: Policy, run: Run) -> None:
-    """Writes a policy into its run's folder."""
-    weights = {name: tensor.contiguous() for name, tensor in policy.state_dict().items()}
-    run.write_policy(policy.config.to_json_string(), weights)
+    """Writes a policy into the folder of its run."""
+    weights = {name: tensor.cpu().contiguous() for name, tensor in policy.state_dict().items()}
+    run.write_policy(policy.shape.to_json(), weights)
 
 
 def load_policy(run: Run) -> Policy:
-    """Reads the policy of a run; `StorageError` if the folder holds anything but a sound one."""
-    config = _read_config(*run.read_shape())
+    """Reads the policy of a run, onto the CPU; `StorageError` if it does not hold a sound one."""
+    policy = new_policy(PolicyShape.from_json(*run.read_shape()), seed=0)
     weights, where = run.read_weights()
-    policy = new_policy(config, seed=0)
     expected = {name: tensor.shape for name, tensor in policy.state_dict().items()}
     found = {name: tensor.shape for name, tensor in weights.items()}
     if found != expected:
@@ -59,29 +50,21 @@ def load_policy(run: Run) -> Policy:
     return policy
 
 
-def _read_config(text: str, path: str) -> PolicyConfig:
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise StorageError(f"can't be read as a policy's config: {error}.", where=path) from error
-    if not isinstance(data, dict):
-        raise StorageError("is not a policy's config.", where=path)
-    values = cast("dict[str, object]", data)
-    version = values.get("format_version")
-    if values.get("model_type") != PolicyConfig.model_type:
-        raise StorageError(
-            f"describes a model of type {values.get('model_type')!r}, not a textsplice policy.",
-            where=path,
-        )
-    if version != FORMAT_VERSION:
-        raise StorageError(
-            f"is a policy of format {version!r}; this version reads {FORMAT_VERSION}.",
-            where=path,
-            remedy="Use the version of textsplice that trained it, or train again.",
-        )
-    if values.get("kind") not in KINDS:
-        raise StorageError(f"names an unknown kind of policy, {values.get('kind')!r}.", where=path)
-    try:
-        return PolicyConfig.from_dict(values)
-    except Exception as error:  # transformers raises its own validation errors
-        raise StorageError(f"has a value that can't be used: {error}.", where=path) from error
+@torch.no_grad()
+def _draw_weights(policy: Policy, spread: float) -> None:
+    """Normal weights, biases of 0, norms of 1; single parameters stay as their module made them."""
+    # Children before their parents, as `apply` goes: another order would draw other weights.
+    for module in _children_first(policy):
+        if isinstance(module, nn.Linear):
+            nn.init.normal_(module.weight, std=spread)
+            if module.bias is not None:  # pyright: ignore[reportUnnecessaryComparison]
+                nn.init.zeros_(module.bias)
+        elif isinstance(module, nn.Embedding):
+            nn.init.normal_(module.weight, std=spread)
+        elif isinstance(module, nn.LayerNorm):
+            nn.init.ones_(module.weight)
+            nn.init.zeros_(module.bias)
+
+
+def _children_first(module: nn.Module) -> list[nn.Module]:
+    return [below for child in module.children() for below in _children_first(child)] + [module]

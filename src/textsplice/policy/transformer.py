@@ -1,6 +1,6 @@
 """The encoder and decoder that all policies share: BART's layers over flat, bucketed tensors.
 
-Shapes in comments: N places of a flat tensor (see `layout`), d model width, h heads, R rows and
+Shapes in comments: N places of a flat tensor (see `packing`), d model width, h heads, R rows and
 L width of a block, S tokens of a table.
 """
 
@@ -15,14 +15,15 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from textsplice.policy.config import PolicyConfig
-from textsplice.policy.layout import Block, Layout
+from textsplice.config import PolicyConfig
+from textsplice.policy.packing import Block, Packing
+from textsplice.policy.shape import PolicyShape
 
 NOT_COPIED, COPIED, NEIGHBOR = range(3)  # the encoder's features
 
 
 class Sequences(NamedTuple):
-    """What a stack reads: flat ids of embeddings, positions and features `[N]`, with their blocks."""
+    """What a stack reads: flat rows of the embedding table, positions and features `[N]`, and the blocks."""
 
     ids: Tensor
     positions: Tensor
@@ -31,14 +32,14 @@ class Sequences(NamedTuple):
 
 
 def sequences(
-    config: PolicyConfig, layout: Layout, ids: NDArray[np.int64], features: NDArray[np.int64]
+    shape: PolicyShape, packing: Packing, ids: NDArray[np.int64], features: NDArray[np.int64]
 ) -> Sequences:
-    """Ids of the whole vocabulary and features in a layout's places, as a stack reads them."""
+    """Packed ids of the whole vocabulary and their features, as a stack reads them; on the CPU."""
     return Sequences(
-        torch.from_numpy(config.embed(ids)),
-        torch.from_numpy(layout.positions(config.max_positions)),
+        torch.from_numpy(shape.embed(ids)),
+        torch.from_numpy(packing.positions(shape.config.max_positions)),
         torch.from_numpy(features),
-        layout.blocks,
+        packing.blocks,
     )
 
 
@@ -50,7 +51,7 @@ class Context(NamedTuple):
 
 
 def causal(block: Block) -> Block:
-    """The same rows, each token seeing only those before it; padding stands last and is never seen."""
+    """The same rows, in which each token sees itself and those before it; padding comes last, unseen."""
     return block._replace(mask=torch.full((block.width, block.width), float("-inf")).triu_(1))
 
 
@@ -62,7 +63,7 @@ def split_heads(states: Tensor, heads: int) -> Tensor:
 def look_up(states: Tensor, places: Sequence[Tensor]) -> list[Tensor]:
     """The states `[N, d]` at each of the places, `[…, d]`, in one lookup.
 
-    Every lookup's gradient is as large as all the states, and a batch has hundreds of places to look at.
+    The gradient of a lookup is as large as all the states, and a batch has hundreds of places to look up.
     """
     if not places:
         return []
@@ -74,7 +75,7 @@ def look_up(states: Tensor, places: Sequence[Tensor]) -> list[Tensor]:
 def attend(query: Tensor, key: Tensor, value: Tensor, heads: int, mask: Tensor | None) -> Tensor:
     """Multi-head attention of `[R, L, d]` over `[R, S, d]`, in full precision also under autocast."""
     # In bfloat16, attention's backward pass takes eight times as long on processors without AMX.
-    with torch.autocast("cpu", enabled=False):
+    with torch.autocast(query.device.type, enabled=False):
         mixed = functional.scaled_dot_product_attention(
             split_heads(query.float(), heads),
             split_heads(key.float(), heads),
@@ -102,7 +103,7 @@ class SelfAttention(nn.Module):
         return self.out(torch.cat(mixed))
 
     def step(self, states: Tensor, past: Tensor | None) -> tuple[Tensor, Tensor]:
-        """One more token a row, `[H, d]`, after those whose keys and values are `past` `[H, t, 2d]`."""
+        """One more token per row, `[H, d]`, after those whose keys and values are `past` `[H, t, 2d]`."""
         width = states.shape[-1]
         query, new = self.projection(states)[:, None].split([width, 2 * width], dim=-1)
         seen = new if past is None else torch.cat([past, new], dim=1)
@@ -134,7 +135,7 @@ class CrossAttention(nn.Module):
         return self.out(torch.cat(mixed))
 
     def step(self, states: Tensor, key_value: Tensor, mask: Tensor | None) -> Tensor:
-        """One token a row, `[H, d]`, over the projected tables of the rows, `[H, S, 2d]`."""
+        """One token per row, `[H, d]`, over the projected tables of the rows, `[H, S, 2d]`."""
         key, value = key_value.chunk(2, dim=-1)
         query = self.query(states)[:, None]
         return self.out(attend(query, key, value, self.heads, mask)[:, 0])
@@ -153,7 +154,7 @@ class FeedForward(nn.Module):
 
 
 class Dropout(nn.Module):
-    """Dropout by random bytes: a fifth of the time of torch's on a processor; `p` is a 256th, the nearest."""
+    """Dropout by random bytes, rounded to a multiple of 1/256: on a CPU five times as fast as torch's own."""
 
     def __init__(self, p: float) -> None:
         super().__init__()
@@ -163,7 +164,8 @@ class Dropout(nn.Module):
         if not self.training or not self.dropped:
             return states
         size = states.numel()
-        drawn = torch.empty(-(-size // 8), dtype=torch.int64).random_(-(2**63), None)  # all 64 bits of each
+        drawn = torch.empty(-(-size // 8), dtype=torch.int64, device=states.device)
+        drawn.random_(-(2**63), None)  # all 64 bits
         kept = drawn.view(torch.uint8)[:size].view(states.shape) >= self.dropped
         return states * (kept.float() * (256 / (256 - self.dropped)))
 
@@ -205,7 +207,7 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Self-attention (causal or not: the blocks' masks say), attention to the table, feed-forward."""
+    """Self-attention (causal if the blocks' masks are), attention to the table, feed-forward."""
 
     def __init__(self, config: PolicyConfig) -> None:
         super().__init__()
@@ -230,7 +232,7 @@ class DecoderLayer(nn.Module):
     def step(
         self, states: Tensor, past: Tensor | None, table: Tensor, table_mask: Tensor | None
     ) -> tuple[Tensor, Tensor]:
-        """One more token a row; also what the next step takes as `past`."""
+        """One more token per row; also what the next step takes as `past`."""
         around = self.attention_residual
         mixed, seen = self.attention.step(around.before(states), past)
         states = around.after(states, mixed)
@@ -287,7 +289,7 @@ class Decoder(nn.Module):
         return self.norm(states)
 
     def project_tables(self, tables: Tensor) -> list[Tensor]:
-        """Every layer's keys and values of tables `[…, S, d]`, for `step`."""
+        """The keys and values of each layer, of tables `[…, S, d]`, for `step`."""
         return [layer.cross.key_value(tables) for layer in self._layers()]
 
     def step(
@@ -298,9 +300,9 @@ class Decoder(nn.Module):
         tables: Sequence[Tensor],
         table_mask: Tensor | None,
     ) -> tuple[Tensor, list[Tensor]]:
-        """One more token a row, `[H, d]`; also what the next step takes as `past`."""
-        at = torch.tensor(min(position, self.embeddings.positions.num_embeddings - 1))
-        added = self.embeddings.positions(at) + self.embeddings.features(torch.tensor(0))
+        """One more token per row, `[H, d]`; also what the next step takes as `past`."""
+        last = self.embeddings.positions.num_embeddings - 1
+        added = self.embeddings.positions.weight[min(position, last)] + self.embeddings.features.weight[0]
         states = self.embeddings.norm(tokens + added)
         seen: list[Tensor] = []
         for number, layer in enumerate(self._layers()):

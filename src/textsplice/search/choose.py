@@ -1,4 +1,4 @@
-"""Which of the finished texts is given. Their derivations, and so their provenance, stay as they are."""
+"""Which of the candidates is given. Their derivations, and so their provenance, stay as they are."""
 
 from __future__ import annotations
 
@@ -8,44 +8,44 @@ from math import exp
 from typing import Literal
 
 from textsplice.corpus.table import Table
+from textsplice.oracle.numbering import TABLE
 from textsplice.oracle.sources import Sources
-from textsplice.oracle.splice import provenance
-from textsplice.search.generation import inner
-from textsplice.search.problem import Candidate
-from textsplice.search.rules import Draft, contains
+from textsplice.policy.problem import Candidate, Draft
+from textsplice.search.derive import Derived
+from textsplice.search.judge import Opinion
+from textsplice.search.rules.fields import contains
 from textsplice.slots.check import check_slots
 from textsplice.slots.lexicon import Lexicon
 from textsplice.text.masking import STOP_WORDS, mask
 from textsplice.text.tokens import BEGIN, END, Tokenizer, detokenize
 
 Slips = Callable[[Draft], int]
-Judge = Callable[[Sequence[Candidate]], Sequence[float]]
 Choice = Literal["likelihood", "consensus", "typical"]
 ORDER = 4  # longest n-gram that the similarity compares
 Grams = list[Counter[tuple[Hashable, ...]]]
 SHARPNESS = 10.0  # how much more a likelier candidate counts in the consensus
-TYPICALITY = 4.0  # how much the neighbours count beside the other candidates
+TYPICALITY = 4.0  # how much the neighbors count beside the other candidates
 JUDGEMENT = 5.0  # how much a judge's mean log-probability of a text counts beside both
 
 
 def choose(
-    candidates: Sequence[Candidate],
+    found: Sequence[Derived],
     sources: Sources,
     words: Sequence[str],
     *,
     by: Choice = "likelihood",
     slips: Slips | None = None,
-    judge: Judge | None = None,
+    judge: Opinion | None = None,
 ) -> list[Candidate]:
     """The candidates, best first.
 
-    `likelihood` ranks by the mean log-probability, `consensus` by the mean similarity to the other
-    candidates (minimum Bayes risk), `typical` by that and by the similarity to what people wrote of similar
-    tables. A `judge` says how probable another policy finds each text, which the last two take into account.
-    If `slips` counts slips with the table's values, fewer of them come before all that.
+    `likelihood` ranks by the mean log-probability, `consensus` by the mean similarity to the other candidates
+    (minimum Bayes risk), `typical` by that and by the similarity to what people wrote about similar tables.
+    The last two also consider how probable a `judge` finds each text. If `slips` counts slips with the values
+    of the table, fewer slips come before all that.
     """
-    counts = {c.ids: slips(_draft(c, sources, words)) if slips else 0 for c in candidates}
-    ranked = sorted(candidates, key=lambda c: (counts[c.ids], -c.score))
+    counts = {each.candidate.ids: slips(each.draft) if slips else 0 for each in found}
+    ranked = sorted((each.candidate for each in found), key=lambda c: (counts[c.ids], -c.score))
     if by == "likelihood":
         return ranked
     ranked = best_of_each_start(ranked)
@@ -60,7 +60,7 @@ def choose(
 
 
 def best_of_each_start(ranked: Sequence[Candidate], most: int = 3) -> list[Candidate]:
-    """The first few that begin from each source, if there are several: more would outvote the others."""
+    """The first few that start from each source, if there are several: more would outvote the others."""
     starts = [candidate.splices[0].neighbor for candidate in ranked]
     if len(set(starts)) == 1:
         return list(ranked)
@@ -74,7 +74,7 @@ def best_of_each_start(ranked: Sequence[Candidate], most: int = 3) -> list[Candi
 
 
 def typicality(candidates: Sequence[Candidate], sources: Sources, words: Sequence[str]) -> list[float]:
-    """Of each candidate, the mean similarity to the neighbours, both with their tables' values masked."""
+    """The mean similarity of each candidate to the neighbors, both with the values of their tables masked."""
     if not sources.neighbors:
         return [0.0] * len(candidates)
     values = sources.table.value_tokens()
@@ -88,7 +88,7 @@ def typicality(candidates: Sequence[Candidate], sources: Sources, words: Sequenc
 
 
 def consensus(candidates: Sequence[Candidate]) -> list[float]:
-    """Of each candidate, the expected similarity to a text drawn from all of them by their scores."""
+    """The expected similarity of each candidate to one drawn from all of them by their scores."""
     grams = [_ngrams(candidate.ids) for candidate in candidates]
     likeliest = max((candidate.score for candidate in candidates), default=0.0)
     weights = [exp(SHARPNESS * (candidate.score - likeliest)) for candidate in candidates]
@@ -99,7 +99,7 @@ def consensus(candidates: Sequence[Candidate]) -> list[float]:
 
 
 def similarity(one: Grams, other: Grams) -> float:
-    """The mean over n of the F1 of two texts' n-grams; smoothed, so short texts have one too."""
+    """The mean over n of the F1 of the n-grams of two texts, smoothed for short texts."""
     total = 0.0
     for mine, theirs in zip(one, other, strict=True):
         shared = (mine & theirs).total()
@@ -108,12 +108,12 @@ def similarity(one: Grams, other: Grams) -> float:
 
 
 def slot_slips(draft: Draft) -> int:
-    """How many values of the table are neither copied nor stand word for word, or are copied twice.
+    """How many values of the table neither are copied nor appear word for word, or are copied twice.
 
-    A value that is one stop word (yes, no) is said in other words, and not counted.
+    A value that is one stop word (yes, no) is said in other words and not counted.
     """
     table = draft.sources.table
-    copied = Counter(origin.position for origin in draft.origins if origin.neighbor == 0)
+    copied = Counter(origin.position for origin in draft.origins if origin.neighbor == TABLE)
     slips = 0
     for segment in table.segments:
         value = table.tokens[segment.start : segment.stop]
@@ -131,12 +131,6 @@ def worded_slips(table: Table, lexicon: Lexicon, tokenizer: Tokenizer) -> Slips:
         return len(check_slots(detokenize(draft.tokens, tokenizer), table, lexicon).errors)
 
     return count
-
-
-def _draft(candidate: Candidate, sources: Sources, words: Sequence[str]) -> Draft:
-    used = sources.using(candidate.splices, words)
-    origins = inner(provenance(candidate.splices, used), used)
-    return Draft(list(map(used.token, origins)), origins, used, candidate.splices)
 
 
 def _ngrams(tokens: Sequence[Hashable]) -> Grams:

@@ -1,4 +1,4 @@
-"""Encodings of neighbours: computed once a text, since neither table nor canvas has a say in them."""
+"""Encodings of neighbors: computed once per text, since they depend on neither table nor canvas."""
 
 from __future__ import annotations
 
@@ -22,27 +22,26 @@ if TYPE_CHECKING:
     from safetensors import safe_open
     from torch import Tensor
 
-    from textsplice.policy.full import FullPolicy
-    from textsplice.policy.token import TokenPolicy
+    from textsplice.policy.policy import Policy
 
-FORMAT = 2
-SHARD = 2048  # rows a file
+FORMAT = 3
+SHARD = 2048  # rows per file
 CHUNK = 64  # rows encoded at a time
 KEPT = 20_000  # encodings held in memory: about 0.5 GB at 30 tokens and d 192
 
 
 class Encodings:
-    """Encodings by store row: from memory, else from the run's folder if they were saved, else computed."""
+    """Encodings by store row: from memory, from the run's folder if they were saved, or computed."""
 
-    def __init__(self, policy: FullPolicy | TokenPolicy, store: Store, run: Run | None) -> None:
+    def __init__(self, policy: Policy, store: Store, run: Run | None) -> None:
         self.policy = policy
         self.store = store
         self.folder = None if run is None else run.encodings
         self._kept: OrderedDict[int, Tensor] = OrderedDict()
-        self._useless: set[int] = set()  # shards that can't be used
+        self._useless: set[int] = set()  # first rows of files that can't be used
 
     def of(self, cases: Sequence[Sequence[int]]) -> list[list[Tensor]]:
-        """The encodings of each case's neighbours."""
+        """The encodings of the neighbors of each case, on the policy's device."""
         wanted = list(dict.fromkeys(row for rows in cases for row in rows))
         here = {row: self._kept[row] for row in wanted if row in self._kept}
         here.update(self._load([row for row in wanted if row not in here]))
@@ -52,7 +51,8 @@ class Encodings:
             self._kept.move_to_end(row)
         while len(self._kept) > KEPT:
             self._kept.popitem(last=False)
-        return [[here[row] for row in rows] for rows in cases]
+        device = self.policy.device
+        return [[here[row].to(device) for row in rows] for rows in cases]
 
     def save(self, *, quiet: bool = False) -> Path:
         """Encodes all texts of the store that are not in the run's folder yet; later runs only read."""
@@ -64,7 +64,9 @@ class Encodings:
             for first in range(0, len(self.store), SHARD):
                 rows = range(first, min(first + SHARD, len(self.store)))
                 if not self._has(first, rows):
-                    made = {str(row): tensor.contiguous() for row, tensor in self._compute(rows).items()}
+                    made = {
+                        str(row): tensor.cpu().contiguous() for row, tensor in self._compute(rows).items()
+                    }
                     self.folder.write(first, save(made, {"made_from": self.key}))
                 progress.advance(len(rows))
         self._useless.clear()
@@ -79,21 +81,21 @@ class Encodings:
 
     @cached_property
     def key(self) -> str:
-        """What made the encodings, as a hash: the very weights in memory, their shape, and the texts.
+        """A hash of what made the encodings: the weights in memory, their shape, and the texts.
 
-        Not the run's files, which a training that goes on replaces while we hold what they were.
+        Not of the run's files: a training that goes on may replace them meanwhile.
         """
-        digest = hashlib.sha256(f"{FORMAT} {self.policy.config.to_json_string()}".encode())
+        digest = hashlib.sha256(f"{FORMAT} {self.policy.shape.to_json()}".encode())
         for name, weights in sorted(self.policy.state_dict().items()):
             digest.update(name.encode())
-            digest.update(weights.contiguous().numpy().tobytes())
+            digest.update(weights.cpu().contiguous().numpy().tobytes())
         for part in (self.store.tokens.values, self.store.tokens.offsets):
             digest.update(np.ascontiguousarray(part).tobytes())
         return digest.hexdigest()
 
     def _compute(self, rows: Sequence[int]) -> dict[int, Tensor]:
         found: dict[int, Tensor] = {}
-        # Texts of about one length together, so that little is padded.
+        # Texts of similar length together, for little padding.
         by_length = sorted(rows, key=lambda row: (int(self.store.tokens.lengths[row]), row))
         for chunk in _chunks(by_length):
             texts = [np.asarray(self.store.tokens[row]) for row in chunk]
@@ -101,7 +103,7 @@ class Encodings:
         return found
 
     def _load(self, rows: Sequence[int]) -> dict[int, Tensor]:
-        """What the folder has of these rows; a file that can't be used is told of and then passed over."""
+        """What the folder has of these rows; warns of a file that can't be used, and skips it."""
         found: dict[int, Tensor] = {}
         if self.folder is None or not self.folder.exists():
             return found
@@ -111,7 +113,7 @@ class Encodings:
                 with _opened(self._shard(first), self.key) as shard:
                     found.update({row: cast("Tensor", shard.get_tensor(str(row))) for row in own})
             except StorageError as error:
-                if not self._useless:  # once is enough: where one file is of other weights, all are
+                if not self._useless:  # once is enough: if one file is of other weights, all are
                     warnings.warn(f"{error} Encodings are computed instead.", RuntimeWarning, stacklevel=2)
                 self._useless.add(first)
         return found
@@ -123,7 +125,7 @@ class Encodings:
 
 @contextmanager
 def _opened(path: Path, key: str) -> Generator[safe_open]:
-    """A file of encodings that were made from this; `StorageError` if it is none, or can't be read."""
+    """A file of encodings with this key; `StorageError` if it has another or can't be read."""
     from safetensors import SafetensorError, safe_open
 
     remedy = "Make it anew with `textsplice generate --cache-encodings`, or delete the folder."

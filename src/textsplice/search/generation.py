@@ -1,25 +1,26 @@
-"""What comes out: a text, the splices that made it, and where each of its words stood before."""
+"""What comes out: a text, the splices that made it, and the source of each of its words."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, cast
+from typing import Literal, NamedTuple, cast, get_args
 
 from textsplice.corpus.table import Table
+from textsplice.errors import InputError
 from textsplice.extensions import VIEWS
 from textsplice.oracle.sources import Sources
 from textsplice.oracle.splice import Origin, Splice, trace
+from textsplice.policy.kind import Attribution
+from textsplice.search.reading import JsonRow, read_sources
 from textsplice.text.tokens import BEGIN, END, Tokenizer, detokenize_with_spans
 
 FORMAT = "textsplice.generation/1"
 Status = Literal["ok", "unfinished", "abstained"]
-# "most-probable": the policy chose a word by all its occurrences together; the likeliest one is named.
-Attribution = Literal["exact", "most-probable"]
 
 
 class Provenance(NamedTuple):
-    """Where a token came from, the splice that laid it, and its characters `text[start:stop]`."""
+    """The source of a token, the splice that placed it, and its characters `text[start:stop]`."""
 
     source: int
     position: int
@@ -29,7 +30,7 @@ class Provenance(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One splice: the text it took out, the text it laid, and the canvas it left."""
+    """One splice: the tokens it removed and inserted, and the canvas after it."""
 
     splice: Splice
     removed: tuple[str, ...]
@@ -75,7 +76,7 @@ class Generation:
 
     @property
     def derivation(self) -> tuple[Splice, ...]:
-        """The splices, by the paper's name for all of them together."""
+        """The splices under the paper's name."""
         return self.splices
 
     def steps(self) -> list[Step]:
@@ -99,7 +100,7 @@ class Generation:
 
     def to_dict(self) -> dict[str, object]:
         """The published JSON, `textsplice.generation/1` (docs/formats.md)."""
-        # Rows of the first versions do not have these keys; read back, they are the same rows.
+        # Rows of the first versions do not have these keys and must stay as they are.
         later = {"search": self.search and dict(self.search), "weights": self.weights}
         return {
             "format": FORMAT,
@@ -133,10 +134,34 @@ class Generation:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object], where: str = "generation") -> Generation:
-        """Reads what `to_dict` wrote; `InputError` if something is missing or of another kind."""
-        from textsplice.search.reading import read_generation
-
-        return read_generation(data, where)
+        """Reads what `to_dict` wrote; `InputError` if something is missing or of another type."""
+        row = JsonRow(data, where)
+        if data.get("format") != FORMAT:
+            raise InputError(
+                f"is of format {data.get('format')!r}; this version reads {FORMAT!r}.", where=where
+            )
+        return cls(
+            id=row.text("id"),
+            table=Table.of(cast("Mapping[str, str | list[str]]", row.mapping("table"))),
+            text=row.text("text"),
+            tokens=tuple(row.texts("tokens")),
+            sources=read_sources(row.row("sources")),
+            splices=tuple(Splice(*row.numbers(splice, "splices", 5)) for splice in row.items("splices")),
+            provenance=tuple(_read_provenance(place, row) for place in row.items("provenance")),
+            score=row.score("score"),
+            status=cast("Status", row.choice("status", get_args(Status))),
+            reason=row.text("reason") if data.get("reason") is not None else None,
+            rules=tuple(rule.data for rule in row.rows("rules")),
+            policy=row.text("policy"),
+            run=row.text("run"),
+            tokenizer=cast("Tokenizer", row.choice("tokenizer", get_args(Tokenizer))),
+            attribution=cast("Attribution", row.choice("attribution", get_args(Attribution))),
+            alternatives=tuple(
+                Alternative(other.text("text"), other.score("score")) for other in row.rows("alternatives")
+            ),
+            search=row.mapping("search") if data.get("search") is not None else None,
+            weights=row.text("weights") if data.get("weights") is not None else None,
+        )
 
 
 def make_generation(
@@ -195,3 +220,8 @@ def inner(origins: Sequence[Origin], sources: Sources) -> Sequence[Origin]:
     if first < last and sources.token(origins[last - 1]) == END:
         last -= 1
     return origins[first:last]
+
+
+def _read_provenance(place: object, row: JsonRow) -> Provenance:
+    each = cast("Mapping[str, object]", place) if isinstance(place, Mapping) else {}
+    return Provenance(*row.numbers([each.get(key) for key in Provenance._fields], "provenance", 5))

@@ -1,4 +1,4 @@
-"""Neighbours of a table as they are offered for splicing: found in the store, filtered by the rules."""
+"""The neighbors of a table that are offered for splicing: found in the store, filtered by the rules."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from textsplice.text.vocabulary import Vocabulary
 
 
 class Offers:
-    """The neighbours of tables under rules; what the rules say of each text of the store is asked once."""
+    """The neighbors of tables under rules; the rules are asked once about each text of the store."""
 
     def __init__(self, store: Store, k: int, vocabulary: Vocabulary) -> None:
         self.store = store
@@ -38,7 +38,7 @@ class Offers:
         if not len(self.store):
             return []
         rows = self.store.search(table, reach * self.k, allow=self._allowed(tuple(rules))).rows.tolist()
-        # Two rows with the same masked text are one source; the nearer one stands for both.
+        # Rows with the same masked text are one source; the nearest of them is kept.
         nearest: dict[tuple[str, ...], int] = {}
         for row in rows:
             nearest.setdefault(self.neighbor(row).tokens, row)

@@ -1,48 +1,80 @@
-"""Swap, the untrained baseline: the best neighbour, with the values it shows replaced by this table's.
+"""Swap, the untrained baseline: the best neighbor, with its values replaced by those of this table.
 
-It needs nothing but a corpus, so a stranger has text before any training, and every learned policy has
-something honest to beat. Its texts are derivations like all others: one splice lays the neighbour, one
-more a value replaces what the neighbour says of its own table.
+It needs nothing but a corpus, so there is text before any training, and every trained policy has an honest
+baseline to beat. Its texts are derivations like all others: one splice places the neighbor, one more per
+value replaces what the neighbor says of its own table.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from textsplice.corpus.table import Table
-from textsplice.oracle.canvas import TOKEN_MARKS, obstacle
+from textsplice.config import SearchConfig
+from textsplice.corpus.table import Example, Table
+from textsplice.oracle.numbering import TABLE
 from textsplice.oracle.sources import OfferedNeighbor, Sources
-from textsplice.oracle.splice import Splice, trace
+from textsplice.oracle.splice import Splice
+from textsplice.policy.kind import Kind
+from textsplice.policy.problem import Candidate, Outcome, broken_rule
 from textsplice.search.choose import slot_slips
-from textsplice.search.generation import inner
-from textsplice.search.problem import Candidate, Outcome
-from textsplice.search.rules import Draft, Rule, broken_rule
+from textsplice.search.derive import derive
+from textsplice.search.offers import Offers
+from textsplice.search.propose import Proposal
+from textsplice.search.rules.rule import Rule
 from textsplice.text.linearize import Linearized, Segment, linearize
 from textsplice.text.masking import mask_runs
 from textsplice.text.tokens import Tokenizer, tokenize
 
+SWAP = Kind("swap")
+REACH = 10  # times k neighbors are looked at, since not every one can be used
+NOT_USABLE = "no neighbour can be used: each shows a field that this table lacks"
+NOT_OFFERED = "no text of the store may be spliced from"
+
 
 class SwapTask(NamedTuple):
-    """A table to be said by swapping, and what must hold of the text."""
+    """A table to put into words by swapping, and the rules for the text."""
 
     table: Linearized
     rules: Sequence[Rule]
     tokenizer: Tokenizer
 
 
-REACH = 10  # times k neighbours are looked at, since not every one can be used
-NOT_USABLE = "no neighbour can be used: each shows a field that this table lacks"
-NOT_OFFERED = "no text of the store may be spliced from"
+@dataclass(frozen=True)
+class SwapProposer:
+    """Proposes what swapping makes of the nearest usable neighbors."""
+
+    offers: Offers
+    kind: Kind = SWAP
+
+    def choosing(self, search: SearchConfig) -> SearchConfig:
+        """Its scores already count slips, and there is no likelihood to weigh a judge against."""
+        return replace(search, choose="likelihood", slots_first=False, judge="")
+
+    def propose(
+        self, examples: Sequence[Example], rules: tuple[Rule, ...], search: SearchConfig
+    ) -> list[Proposal]:
+        """The swapped texts of each table."""
+        del search
+        return [self._proposal(example, rules) for example in examples]
+
+    def _proposal(self, example: Example, rules: tuple[Rule, ...]) -> Proposal:
+        offers, store = self.offers, self.offers.store
+        rows = offers.find(example.table, rules, reach=REACH)
+        neighbors = ((offers.neighbor(row), store.tables[int(store.table_of[row])]) for row in rows)
+        task = SwapTask(linearize(example.table, store.tokenizer), rules, store.tokenizer)
+        sources, outcome = swap(task, neighbors, window=offers.k)
+        return Proposal(example, sources, offers.vocabulary.words, outcome)
 
 
 def swap(
     task: SwapTask, neighbors: Iterable[tuple[OfferedNeighbor, Table]], *, window: int
 ) -> tuple[Sources, Outcome]:
-    """Texts of the nearest neighbours that can be used, and the sources they are made of.
+    """Texts of the nearest neighbors that can be used, and the sources they are made of.
 
-    `neighbors` come with their own tables, nearest first. Of each `window` of them in turn all are
-    tried; the first window with a text ends the search, and its text with the fewest slips is the best.
+    `neighbors` come with their own tables, nearest first. They are tried in groups of `window`; the first
+    group that has a text is the last, and its text with the fewest slips is the best.
     """
     outcome = Outcome()
     outcome.obstacle = NOT_OFFERED
@@ -51,44 +83,42 @@ def swap(
         if used and rank % window == 0:
             break
         sources = Sources(task.table, (*used, neighbor), {})
-        splices = swap_values(sources, len(used) + 1, linearize(table, task.tokenizer), task.tokenizer)
+        splices = swap_values(sources, len(used), linearize(table, task.tokenizer), task.tokenizer)
         if splices is None:
             outcome.hinder(NOT_USABLE, rule=False, score=-rank)
             continue
-        origins = trace(splices, sources)[-1]
-        words = inner(origins, sources)
-        draft = Draft(list(map(sources.token, words)), words, sources, splices)
-        canvas = list(map(sources.token, origins))
-        reason = obstacle(canvas, TOKEN_MARKS) or broken_rule(task.rules, draft)
+        # The number of the neighbor stands for the words: each neighbor has one text.
+        found = derive(Candidate(tuple(splices), (len(used),), 0.0), sources, ())
+        reason = found.obstacle or broken_rule(task.rules, found.draft)
         if reason is None:
             used.append(neighbor)
-            # No probabilities here: fewer slips are better, then nearer. The number stands for the words.
-            score = -slot_slips(draft) - rank / 1000
-            outcome.finish(Candidate(tuple(splices), (len(used),), score))
+            # No probabilities here: fewer slips are better, then nearer.
+            score = -slot_slips(found.draft) - rank / 1000
+            outcome.finish(found.candidate._replace(score=score))
         else:
             outcome.hinder(reason, rule=True, score=-rank)
     return Sources(task.table, tuple(used), {}), outcome
 
 
-def swap_values(sources: Sources, number: int, own: Linearized, tokenizer: Tokenizer) -> list[Splice] | None:
-    """The splices that lay a neighbour and put this table's values for its own; None if one is missing."""
-    neighbor = sources.neighbors[number - 1]
+def swap_values(sources: Sources, rank: int, own: Linearized, tokenizer: Tokenizer) -> list[Splice] | None:
+    """The splices that place a neighbor and replace its values by this table's; None if one is missing."""
+    neighbor = sources.neighbors[rank]
     words = tokenize(neighbor.text, tokenizer)
-    splices = [Splice(0, 0, number, 0, len(neighbor.tokens))]
-    grown = 1  # begin stands before the words; each value shifts what follows it
+    splices = [Splice(0, 0, sources.numbering.neighbor(rank), 0, len(neighbor.tokens))]
+    grown = 1  # begin comes before the words; each value shifts what follows it
     for start, stop in mask_runs(words, own.value_tokens()):
         value = _counterpart(words[start:stop], own, sources.table)
         if value is None:
             return None
-        splices.append(Splice(start + grown, stop + grown, 0, value.start, value.stop))
+        splices.append(Splice(start + grown, stop + grown, TABLE, value.start, value.stop))
         grown += (value.stop - value.start) - (stop - start)
     return splices
 
 
 def _counterpart(run: Sequence[str], own: Linearized, table: Linearized) -> Segment | None:
-    """This table's value of the field that a run of the neighbour's words says, if it has one."""
+    """This table's value of the field that a run of the neighbor's words says, if it has one."""
     for segment, value in zip(own.segments, own.value_tokens(), strict=True):
-        if _stands_in(run, value):
+        if _appears_in(run, value):
             same = [other for other in table.segments if other.field == segment.field]
             rank = sum(s.field == segment.field for s in own.segments[: own.segments.index(segment)])
             if same:
@@ -96,6 +126,6 @@ def _counterpart(run: Sequence[str], own: Linearized, table: Linearized) -> Segm
     return None
 
 
-def _stands_in(run: Sequence[str], value: Sequence[str]) -> bool:
+def _appears_in(run: Sequence[str], value: Sequence[str]) -> bool:
     folded, wanted = [w.casefold() for w in value], [w.casefold() for w in run]
     return any(folded[i : i + len(wanted)] == wanted for i in range(len(folded) - len(wanted) + 1))

@@ -14,15 +14,24 @@ from itertools import zip_longest
 
 from textsplice.corpus.table import Table
 from textsplice.errors import InputError, VerificationError
+from textsplice.extensions import POLICIES
 from textsplice.neighbors.store import Store
 from textsplice.oracle.canvas import TOKEN_MARKS, obstacle
+from textsplice.oracle.numbering import TABLE
 from textsplice.oracle.sources import OfferedNeighbor
 from textsplice.oracle.splice import Origin, Splice, trace
+from textsplice.policy.kind import policy_kind
+from textsplice.policy.problem import Draft, broken_rule
 from textsplice.search.generation import Generation, inner
-from textsplice.search.rules import Draft, Rule, broken_rule, rules_from_dicts
+from textsplice.search.rules.registered import rules_from_dicts
+from textsplice.search.rules.rule import Rule
+from textsplice.search.swap import SWAP
 from textsplice.text.linearize import linearize
 from textsplice.text.tokens import BEGIN, END, MASK, detokenize_with_spans, tokenize
 from textsplice.text.vocabulary import Vocabulary
+
+# What makes texts without a policy names the very places it copied from.
+EXACT = (SWAP.name, "oracle")
 
 
 @dataclass(frozen=True)
@@ -98,11 +107,17 @@ def _reason(generation: Generation) -> str | None:
 
 
 def _attribution(generation: Generation) -> str | None:
-    """Only LRT and S2S+copy can choose a word by all its occurrences, and do if the search sums them."""
-    summed = generation.attribution == "most-probable"
-    may = generation.policy in ("lrt", "copy")
-    said = generation.search and generation.search.get("marginalize")
-    if (summed and not may) or (may and isinstance(said, bool) and said != summed):
+    """Only what the kind of the policy gives; a plugin that is not loaded can't be asked."""
+    if generation.policy in EXACT:
+        possible = {"exact"}
+    elif generation.policy in POLICIES:
+        kind = policy_kind(generation.policy)
+        said = generation.search and generation.search.get("marginalize")
+        settings = [said] if isinstance(said, bool) else [True, False]
+        possible = {kind.attribution(marginalize=marginalize) for marginalize in settings}
+    else:
+        return None
+    if generation.attribution not in possible:
         return f"its attribution is not {generation.attribution!r}, as {generation.policy!r} chose its words"
     return None
 
@@ -159,7 +174,7 @@ def _stored(neighbor: OfferedNeighbor, proof: Proof) -> str | None:
 def _values(generation: Generation) -> str | None:
     """What is copied from the table lies inside one value."""
     for step, splice in enumerate(generation.splices):
-        if splice.neighbor == 0 and not _inside_a_value(splice, generation):
+        if splice.neighbor == TABLE and not _inside_a_value(splice, generation):
             return f"splice {step} {tuple(splice)} copies more than one value of the table"
     return None
 

@@ -15,6 +15,7 @@ import torch
 import textsplice
 from textsplice.config import Config, TrainingConfig
 from textsplice.errors import TrainingError
+from textsplice.policy.device import resolve
 from textsplice.runs.prepared import Prepared
 from textsplice.runs.run import Run
 from textsplice.training.checkpoint import read_state
@@ -113,7 +114,8 @@ def _check_same(run: Run, config: Config, prepared: Prepared) -> None:
 def _computing(training: TrainingConfig, world: int) -> dict[str, object]:
     """What the last bits of an update depend on, apart from the settings and the hardware."""
     precision = "bfloat16" if multiplies_in_bfloat16(training) else "float32"
-    return {"precision": precision, "processes": world, "threads": training.threads}
+    device = resolve(training.device, where="training.device").type
+    return {"device": device, "precision": precision, "processes": world, "threads": training.threads}
 
 
 def _change(before: object, now: dict[str, object]) -> str | None:

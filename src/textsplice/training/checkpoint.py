@@ -87,7 +87,7 @@ def load_checkpoint(
         with torch.no_grad():
             parameter.copy_(weights[name])
         optimizer.state[parameter] = {
-            "step": torch.tensor(float(state.step)),
+            "step": torch.tensor(float(state.step), device=parameter.device),
             "exp_avg": moments[first].to(parameter.device),
             "exp_avg_sq": moments[second].to(parameter.device),
         }
@@ -107,7 +107,7 @@ def broadcast_checkpoint(
         if state.step:
             moments = optimizer.state[parameter]
             if not processes.writes:
-                moments["step"] = torch.tensor(float(state.step))
+                moments["step"] = torch.tensor(float(state.step), device=parameter.device)
                 moments["exp_avg"] = torch.zeros_like(parameter)
                 moments["exp_avg_sq"] = torch.zeros_like(parameter)
             processes.broadcast(moments["exp_avg"])

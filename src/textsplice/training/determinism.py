@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -11,13 +12,18 @@ import torch.utils.deterministic
 
 
 @contextmanager
-def deterministic(threads: int) -> Generator[None]:
-    """Torch with this number of threads and only operations whose result does not depend on timing."""
+def deterministic(threads: int, device: torch.device) -> Generator[None]:
+    """Torch with this number of threads and only operations whose result does not depend on timing.
+
+    Devices other than the CPU do not have all operations in this form: there, torch warns of them.
+    """
     before = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
     filled = torch.utils.deterministic.fill_uninitialized_memory  # pyright: ignore[reportAttributeAccessIssue]
     torch.set_num_threads(threads)
-    torch.use_deterministic_algorithms(True)
-    # Filling fresh memory would only matter to code that reads what it has not written.
+    if device.type == "cuda":
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # or cuBLAS is not deterministic
+    torch.use_deterministic_algorithms(True, warn_only=device.type != "cpu")
+    # Filling new memory would only matter to code that reads what it has not written.
     torch.utils.deterministic.fill_uninitialized_memory = False  # pyright: ignore[reportAttributeAccessIssue]
     try:
         with torch.random.fork_rng(devices=[]):

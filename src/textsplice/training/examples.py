@@ -1,16 +1,17 @@
-"""The references of a split, as the batches that one process works on."""
+"""The references of a split as the batches of one process."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textsplice.config import TrainingConfig
 from textsplice.errors import TrainingError
-from textsplice.policy import Batch, PolicyConfig, collate
+from textsplice.policy.policy import Policy
 from textsplice.ragged import Ragged
 from textsplice.runs.prepared import Prepared, PreparedSplit
 from textsplice.training.order import Order, Rows, cases_of, pack, references, share
@@ -23,24 +24,24 @@ class Examples:
 
     split: PreparedSplit
     texts: Ragged
-    policy: PolicyConfig
+    policy: Policy
     cases: NDArray[np.int64]
     # Actions per reference: what is shared equally between processes.
     weights: NDArray[np.int64]
     processes: Processes
 
     @classmethod
-    def of(cls, prepared: Prepared, split: str, policy: PolicyConfig, processes: Processes) -> Examples:
+    def of(cls, prepared: Prepared, split: str, policy: Policy, processes: Processes) -> Examples:
         """The examples of one split."""
         rows = prepared.split(split)
         weights = np.diff(rows.splice_offsets) + 1
         return cls(rows, prepared.store.tokens, policy, cases_of(rows), weights, processes)
 
-    def batches(self, rows: Rows, micro_sequences: int) -> Iterator[Batch]:
+    def batches(self, rows: Rows, micro_sequences: int) -> Iterator[Any]:
         """This process's share of `rows`, about `micro_sequences` references at a time."""
         mine = share(rows, self.weights, self.processes.rank, self.processes.world)
         for part in pack(mine, self.cases, micro_sequences):
-            yield collate(self.policy, self.split, self.texts, part)
+            yield self.policy.collate(self.split, self.texts, part)
 
     def order(self, training: TrainingConfig) -> Order:
         """The updates to train on."""

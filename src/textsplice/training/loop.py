@@ -7,14 +7,16 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 
 from textsplice.config import Config
 from textsplice.errors import DivergedError, TrainingError
 from textsplice.memory import is_out_of_memory
-from textsplice.policy import Batch, Policy, save_policy
+from textsplice.policy.checkpoint import save_policy
+from textsplice.policy.device import to_device
+from textsplice.policy.policy import Policy
 from textsplice.runs.prepared import Prepared
 from textsplice.runs.run import Run
 from textsplice.training.checkpoint import (
@@ -62,7 +64,7 @@ class Update(NamedTuple):
     following: Place
     rows: Rows
     micro_sequences: int
-    batches: list[Batch]
+    batches: list[Any]
 
 
 class Trainer:
@@ -81,7 +83,7 @@ class Trainer:
         policy.mixed_precision = multiplies_in_bfloat16(config.training)
         self.run_folder = run
         self.processes = processes
-        self.train = Examples.of(prepared, "train", policy.config, processes)
+        self.train = Examples.of(prepared, "train", policy, processes)
         self.order = self.train.order(self.training)
         self.validation = self._validation(prepared)
         self.gradients = flat_gradients(policy)
@@ -94,7 +96,7 @@ class Trainer:
         """Trains until an end is reached and leaves a checkpoint; `note` goes into the journal."""
         epoch_updates = len(self.order.epoch(0))
         with (
-            deterministic(self.training.threads),
+            deterministic(self.training.threads, self.policy.device),
             stop_requested() as asked,
             prefetch(self._updates()) as updates,
             Monitor(self.training, self.run_folder, self.processes, epoch_updates).shown(
@@ -132,7 +134,7 @@ class Trainer:
         """The references to validate on, batched when needed; None if there are none."""
         if "dev" not in prepared.splits:
             return None
-        dev = Examples.of(prepared, "dev", self.policy.config, self.processes)
+        dev = Examples.of(prepared, "dev", self.policy, self.processes)
         rows = dev.sample(self.training.validate_sequences, verbatim=self.training.verbatim)
         return Update(dev, FIRST, rows, sys.maxsize, []) if len(rows) else None
 
@@ -195,19 +197,19 @@ class Trainer:
             self.state = replace(self.state, seconds=0.0, tally=Tally())
         return bool(sums[-1])
 
-    def _add_gradients(self, update: Update, batches: Iterable[Batch]) -> Tally:
+    def _add_gradients(self, update: Update, batches: Iterable[Any]) -> Tally:
         """Adds the gradient of the mean loss over the update; `batches` are this process's share."""
         seed_step(self.training.seed, self.state.step + 1, self.processes.rank)
         self.policy.train()
         self.gradients.zero_()
         tally = Tally()
         for batch in batches:
-            output = self.policy(batch)
+            output = self.policy(to_device(batch, self.policy.device))
             ((output.first_loss + output.second_loss) / len(update.rows)).backward()
             tally += Tally.of(output)
         return tally
 
-    def _in_memory(self, update: Update, work: Callable[[Update, Iterable[Batch]], Tally]) -> Tally:
+    def _in_memory(self, update: Update, work: Callable[[Update, Iterable[Any]], Tally]) -> Tally:
         """Does the work; if memory runs out, starts again with half as many references at a time."""
         while True:
             micro = self.state.micro_sequences
@@ -277,11 +279,12 @@ class Trainer:
         self.monitor.log_validation(self.state, tally, time.perf_counter() - begun)
         return tally.loss
 
-    def _evaluate(self, update: Update, batches: Iterable[Batch]) -> Tally:
+    def _evaluate(self, update: Update, batches: Iterable[Any]) -> Tally:
         del update
         self.policy.eval()
         with torch.no_grad():
-            return sum((Tally.of(self.policy(batch)) for batch in batches), Tally())
+            losses = (self.policy(to_device(batch, self.policy.device)) for batch in batches)
+            return sum(map(Tally.of, losses), Tally())
 
     def _checkpoint_is_due(self) -> bool:
         every = self.training.checkpoint_every

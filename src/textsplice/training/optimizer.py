@@ -1,4 +1,4 @@
-"""AdamW over gradients that lie in one piece of memory."""
+"""AdamW over gradients that are one contiguous tensor."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def new_optimizer(policy: nn.Module, training: TrainingConfig) -> torch.optim.Ad
 
 
 def flat_gradients(policy: nn.Module) -> Tensor:
-    """All gradients as one tensor, of which each parameter's is a view.
+    """All gradients as one tensor; the gradient of each parameter is a view of it.
 
-    Adding them up over processes, clipping and clearing is then one operation each, and a parameter that
-    a batch does not use has a gradient of 0 rather than none, whichever process the batch went to.
+    The all-reduce, clipping and clearing are then one operation each, and a parameter that a batch does not
+    use has a gradient of 0 rather than none, in whichever process.
     """
     parameters = list(policy.parameters())
-    flat = torch.zeros(sum(parameter.numel() for parameter in parameters))
+    flat = torch.zeros(sum(p.numel() for p in parameters), device=parameters[0].device)
     offset = 0
     for parameter in parameters:
         parameter.grad = flat[offset : offset + parameter.numel()].view_as(parameter)

@@ -1,7 +1,8 @@
 """One training in several processes: the same code under our own launcher and under `torchrun`.
 
-Each process works on its share of every update; gradients are summed (all-reduce) before the step, so all
-of them hold the same weights at any time and only the first one writes files.
+Each process works on its share of each update. An all-reduce (gloo on CPUs, NCCL on GPUs) adds up the
+gradients before the step, so all processes have the same weights at any time, and only the first one writes
+files.
 """
 
 from __future__ import annotations
@@ -15,6 +16,11 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from textsplice.config import Device
+from textsplice.policy.device import resolve
+
+CPU = torch.device("cpu")
+
 
 @dataclass(frozen=True, slots=True)
 class Processes:
@@ -22,6 +28,7 @@ class Processes:
 
     rank: int = 0
     world: int = 1
+    device: torch.device = CPU
 
     @property
     def writes(self) -> bool:
@@ -63,13 +70,18 @@ def is_first() -> bool:
 
 
 @contextmanager
-def joined() -> Generator[Processes]:
+def joined(device: Device) -> Generator[Processes]:
     """The processes this one belongs to, from the environment that launchers set."""
+    own = resolve(device, where="training.device")
     if not is_worker() or int(os.environ["WORLD_SIZE"]) == 1:
-        yield Processes()
+        yield Processes(device=own)
         return
-    dist.init_process_group("gloo")
+    if own.type == "cuda":
+        own = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+        torch.cuda.set_device(own)
+    # Some tensors stay on the CPU (sums of losses, the clock), so gloo is needed beside NCCL.
+    dist.init_process_group("cpu:gloo,cuda:nccl" if own.type == "cuda" else "gloo")
     try:
-        yield Processes(dist.get_rank(), dist.get_world_size())
+        yield Processes(dist.get_rank(), dist.get_world_size(), own)
     finally:
         dist.destroy_process_group()

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
-from textsplice.config import Config, load_config
+import torch
+
+from textsplice.config import Config, TrainingConfig, load_config
 from textsplice.errors import ConfigError
-from textsplice.policy import Kind, Policy, PolicyConfig, new_policy
+from textsplice.policy.checkpoint import new_policy
+from textsplice.policy.device import resolve
+from textsplice.policy.kind import policy_kind
+from textsplice.policy.policy import Policy
+from textsplice.policy.shape import PolicyShape
 from textsplice.runs.prepared import Prepared
 from textsplice.runs.run import Run
 from textsplice.text.vocabulary import Vocabulary
@@ -20,9 +25,6 @@ from textsplice.training.launch import launch
 from textsplice.training.loop import Trainer, TrainingResult
 from textsplice.training.processes import is_worker, joined
 from textsplice.training.schedule import check_training
-
-# What configurations call the policies, and what policies call themselves.
-KINDS: Mapping[str, Kind] = {"full": "full", "lrt": "token", "copy": "copy"}
 
 
 def train(
@@ -42,6 +44,8 @@ def train(
     """
     config = config if isinstance(config, Config) else load_config(config)
     check_training(config.training)
+    policy_kind(config.policy.kind)
+    config = replace(config, training=on_device(config.training))
     if resume and fresh:
         raise ConfigError("--resume goes on with a run and --fresh discards it.", remedy="Give one of them.")
     command = sys.argv if command is None else command
@@ -49,23 +53,29 @@ def train(
         return launch(config, resume=resume, fresh=fresh, quiet=quiet, command=command)
     prepared = Prepared.open(config.output.prepared)
     check_prepared(config, prepared)
-    with joined() as processes, ExitStack() as stack:
+    with joined(config.training.device) as processes, ExitStack() as stack:
         run, change = Run(Path(config.output.run)), None
         if processes.writes:
             stack.enter_context(Run.claimed(run.path))
             run, change = begin_run(
                 config, prepared, resume=resume, fresh=fresh, command=command, world=processes.world
             )
-        policy = policy_of(config, prepared.vocabulary)
+        policy = policy_of(config, prepared.vocabulary).to(processes.device)
         return Trainer(config, prepared, policy, run, processes).run(quiet=quiet, note=change)
+
+
+def on_device(training: TrainingConfig) -> TrainingConfig:
+    """The settings with as many processes as the device can serve: one per GPU, any number on CPUs."""
+    device = resolve(training.device, where="training.device")
+    if device.type == "cpu":
+        return training
+    most = torch.cuda.device_count() if device.type == "cuda" else 1
+    return replace(training, processes=min(training.processes, most))
 
 
 def policy_of(config: Config, vocabulary: Vocabulary) -> Policy:
     """A new policy of the configured shape; its weights depend on the seed alone."""
-    sizes = cast("dict[str, int | float | bool]", asdict(config.policy))
-    kind = KINDS[str(sizes.pop("kind"))]
-    shape = PolicyConfig.for_vocabulary(kind, vocabulary, **sizes)
-    return new_policy(shape, config.training.seed)
+    return new_policy(PolicyShape.of(config.policy, vocabulary), config.training.seed)
 
 
 def check_prepared(config: Config, prepared: Prepared) -> None:

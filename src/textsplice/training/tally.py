@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass
 import torch
 from torch import Tensor
 
-from textsplice.policy import PolicyOutput
+from textsplice.policy.output import PolicyOutput
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +28,19 @@ class Tally:
 
     @classmethod
     def of(cls, output: PolicyOutput) -> Tally:
-        """What one batch adds."""
+        """What one batch adds; reads all that is on the device at once."""
+        found = (output.first_loss, output.second_loss, output.first_correct, output.second_correct)
+        first_loss, second_loss, first_correct, second_correct = torch.stack(
+            [each.detach().float() for each in found]
+        ).tolist()
         return cls(
-            first_loss=float(output.first_loss.detach()),
-            second_loss=float(output.second_loss.detach()),
+            first_loss=first_loss,
+            second_loss=second_loss,
             sequences=output.sequences,
             first_decisions=output.actions,
             second_decisions=output.second_actions,
-            first_correct=output.first_correct,
-            second_correct=output.second_correct,
+            first_correct=first_correct,
+            second_correct=second_correct,
             canvas_tokens=output.canvas_tokens,
         )
 

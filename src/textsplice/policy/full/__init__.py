@@ -1,0 +1,7 @@
+"""FULL: the paper's policy over splices."""
+
+from __future__ import annotations
+
+from textsplice.policy.kind import PolicyKind
+
+FULL = PolicyKind("full", model="textsplice.policy.full.policy:FullPolicy")

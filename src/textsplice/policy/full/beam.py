@@ -1,0 +1,349 @@
+"""Beam search over splices, for many tables at once.
+
+Each round extends each live canvas of each table by one splice, as the paper does: the top K by the first
+decision (where, which source, its first token), and of what follows from them the top K by the second (what
+is replaced, the last token of the span). `Stop` ends a text if it is among the top K of the first decision.
+
+As in all derivations that policies learn from, the first splice begins with begin, and no other splice places
+begin or goes before it. End is placed once, with nothing right of it, and stays.
+
+Nothing here depends on which tables share a batch: candidates of different tables never compete, and ties
+go to the earlier hypothesis, gap and source. Equal neighbors would have equal scores up to the last bits,
+which do depend on the batch; that is why a problem holds each neighbor once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from heapq import merge
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from textsplice.oracle.canvas import ID_MARKS, obstacle
+from textsplice.oracle.numbering import TABLE
+from textsplice.oracle.splice import Splice
+from textsplice.policy.full.hypothesis import INFINITY, BeamSettings, FirstDecision, Hypothesis
+from textsplice.policy.full.model import FullModel
+from textsplice.policy.full.scores import (
+    Canvases,
+    CaseStates,
+    FirstScores,
+    encode_cases,
+    first_scores,
+    second_scores,
+)
+from textsplice.policy.policy import Encoded
+from textsplice.policy.problem import Candidate, Outcome, Problem, broken_rule
+from textsplice.text.linearize import Segment
+from textsplice.text.vocabulary import BEGIN_ID, END_ID
+
+
+def search_splices(
+    policy: FullModel,
+    problems: Sequence[Problem],
+    settings: BeamSettings,
+    encodings: Encoded | None = None,
+) -> list[Outcome]:
+    """What the beam finds for each problem; one that gets stuck does not hold up the others."""
+    states = encode_cases(policy, [problem.case for problem in problems], encodings)
+    beams = _Beams(policy, problems, settings, states)
+    for _ in range(settings.max_splices):
+        if not beams.live:
+            break
+        beams.advance()
+    beams.close()
+    return beams.outcomes
+
+
+class _Beams:
+    """The state of the search: `starts` items per problem, each with its live hypotheses."""
+
+    def __init__(
+        self,
+        policy: FullModel,
+        problems: Sequence[Problem],
+        settings: BeamSettings,
+        states: CaseStates,
+    ) -> None:
+        self.policy = policy
+        self.problems = problems
+        self.settings = settings
+        self.states = states
+        self.outcomes = [Outcome() for _ in problems]
+        self.live = [Hypothesis.empty(item) for item in range(len(problems) * settings.starts)]
+        self.seen: list[set[bytes]] = [set() for _ in self.live]
+        self.closed = [p.closed(k) for p, k in zip(problems, states.keys, strict=True)]
+        self.closed_columns: dict[tuple[int, bool, bool], Tensor] = {}
+        self.max_canvas = policy.shape.config.max_positions - 2
+
+    def advance(self) -> None:
+        """One more splice on each live canvas, and Stop where it is among the best."""
+        first = first_scores(self.policy, self.states, self._canvases())
+        picks = self._first_decisions(first)
+        self.live = self._second_decisions(first, picks) if picks else []
+        self._prune()
+
+    def close(self) -> None:
+        """After the last round: Stop is all that is left."""
+        if not self.live:
+            return
+        first = first_scores(self.policy, self.states, self._canvases())
+        for hypothesis, stop in zip(self.live, first.stop.tolist(), strict=True):
+            if hypothesis.may_stop and stop > -INFINITY:
+                self._finish(hypothesis, stop)
+
+    def _case_of(self) -> NDArray[np.int64]:
+        return np.array([h.item // self.settings.starts for h in self.live], dtype=np.int64)
+
+    def _canvases(self) -> Canvases:
+        case_of = self._case_of()
+        lengths = np.array([len(h.ids) for h in self.live], dtype=np.int64)
+        tables = max(len(self.problems[case].case.table) for case in case_of)
+        ids = np.zeros((len(self.live), max(int(lengths.max()), 1)), dtype=np.int32)
+        ages = np.zeros_like(ids)
+        copied = np.zeros((len(self.live), tables), dtype=np.bool_)
+        for row, hypothesis in enumerate(self.live):
+            length = len(hypothesis.ids)
+            ids[row, :length] = hypothesis.ids
+            source, position, step = hypothesis.origins.T
+            ages[row, :length] = len(hypothesis.splices) - step
+            copied[row, position[source == TABLE]] = True
+        return Canvases(case_of, ids, lengths, ages, copied)
+
+    def _first_decisions(self, first: FirstScores) -> list[list[FirstDecision]]:
+        """The top K of each item; Stops among them finish their texts."""
+        scores = self._open(first.log_probs)
+        width, columns = self.settings.beam, scores.shape[2]
+        flat = scores.flatten(1)
+        values, places = torch.topk(flat, min(width, flat.shape[1]), dim=1)
+        stops: list[float] = first.stop.tolist()
+        picks: dict[int, list[FirstDecision]] = {}
+        rows = zip(self.live, values.tolist(), places.tolist(), strict=True)
+        for row, (hypothesis, row_values, row_places) in enumerate(rows):
+            picks.setdefault(hypothesis.item, []).extend(
+                FirstDecision(row, place // columns, place % columns, hypothesis.total + value)
+                for value, place in zip(row_values, row_places, strict=True)
+                if value > -INFINITY
+            )
+        best = {item: sorted(p, key=FirstDecision.order)[:width] for item, p in picks.items()}
+        for hypothesis, stop in zip(self.live, stops, strict=True):
+            rivals = best[hypothesis.item]
+            total = hypothesis.total + stop
+            if hypothesis.may_stop and sum(rival.total > total for rival in rivals) < width:
+                self._finish(hypothesis, stop)
+        return [p for p in best.values() if p]
+
+    def _open(self, scores: Tensor) -> Tensor:
+        """Excludes what begin and end, the rules, starts and missing values rule out of the first scores."""
+        for row, hypothesis in enumerate(self.live):
+            own = scores[row]
+            case = hypothesis.item // self.settings.starts
+            length = len(hypothesis.ids)
+            own.index_fill_(1, self._closed_columns(case, hypothesis), -INFINITY)
+            if length:
+                own[0] = -INFINITY
+            if hypothesis.ended:
+                own[length] = -INFINITY
+            if hypothesis.forced:
+                begins = self.policy.here(np.array([segment.start for segment in hypothesis.forced]))
+                kept = own[:, begins].clone()
+                own[:] = -INFINITY
+                own[:, begins] = kept
+            if self.settings.starts > 1 and not length:
+                self._keep_start(own[0], case, hypothesis.item % self.settings.starts)
+        return scores
+
+    def _closed_columns(self, case: int, hypothesis: Hypothesis) -> Tensor:
+        """The keys that no splice of this canvas may begin with: begin must come first, end last."""
+        state = (case, len(hypothesis.ids) > 0, hypothesis.ended)
+        closed = self.closed_columns.get(state)
+        if closed is None:
+            word = self.states.keys[case].word
+            shut = (word == BEGIN_ID) == (len(hypothesis.ids) > 0)
+            if hypothesis.ended:
+                shut |= word == END_ID
+            by_rules = self.closed[case]
+            if by_rules is not None:
+                shut |= by_rules
+            closed = self.closed_columns[state] = self.policy.here(np.flatnonzero(shut))
+        return closed
+
+    def _keep_start(self, scores: Tensor, case: int, rank: int) -> None:
+        """Keeps only the keys of the source whose best key has this rank among the sources."""
+        keys = self.states.keys[case]
+        column_scores = scores[: len(keys)].cpu().numpy()
+        order = np.argsort(-column_scores, kind="stable")
+        order = order[column_scores[order] > -INFINITY]
+        sources = list(dict.fromkeys(keys.source[order].tolist()))
+        source = sources[rank] if rank < len(sources) else -1
+        scores[: len(keys)].masked_fill_(self.policy.here(keys.source != source), -INFINITY)
+
+    def _second_decisions(
+        self, first: FirstScores, picks: Sequence[Sequence[FirstDecision]]
+    ) -> list[Hypothesis]:
+        """The top K of each item among all that can follow its first decisions; each canvas once."""
+        flat = [pick for item in picks for pick in item]
+        scores = second_scores(
+            self.policy,
+            first,
+            np.array([pick.row for pick in flat], dtype=np.int64),
+            np.array([pick.start for pick in flat], dtype=np.int64),
+            np.array([pick.column for pick in flat], dtype=np.int64),
+        )
+        scores = self._restrict_second(scores, flat)
+        spans = scores.shape[2]
+        # Twice the width, since several of them may lead to the same canvas.
+        best = torch.topk(scores.flatten(1), min(2 * self.settings.beam, scores[0].numel()), dim=1)
+        ways = [
+            _best_first(pick, own.flatten(), *top)
+            for pick, own, *top in zip(flat, scores, best.values.tolist(), best.indices.tolist(), strict=True)
+        ]
+        live: list[Hypothesis] = []
+        offset = 0
+        for item in picks:
+            kept = 0
+            for total, pick, place in merge(*ways[offset : offset + len(item)], key=_falling):
+                extended = self._extend(pick, place // spans, place % spans + 1, total)
+                if extended is not None:
+                    live.append(extended)
+                    kept += 1
+                    if kept == self.settings.beam:
+                        break
+            offset += len(item)
+        return live
+
+    def _restrict_second(self, scores: Tensor, picks: Sequence[FirstDecision]) -> Tensor:
+        """Second scores without what end, the rules and the number of positions rule out."""
+        scores = scores.clone()
+        for row, pick in enumerate(picks):
+            hypothesis = self.live[pick.row]
+            case = hypothesis.item // self.settings.starts
+            length = len(hypothesis.ids)
+            rest = self._rest(case, pick)
+            if rest[-1] == END_ID:
+                # A span that includes the source's end fits only where nothing is right of it.
+                scores[row, : length + hypothesis.ended, len(rest) - 1] = -INFINITY
+            if hypothesis.ended:
+                scores[row, length] = -INFINITY
+            allowed = self._allowed(pick, rest[: scores.shape[2]])
+            if allowed is not None:
+                rows, columns = allowed.shape
+                block = scores[row, pick.start : pick.start + rows, :columns]
+                block.masked_fill_(self.policy.here(~allowed), -INFINITY)
+        return scores
+
+    def _allowed(self, pick: FirstDecision, rest: NDArray[np.int32]) -> NDArray[np.bool_] | None:
+        """What may follow a first decision, by (stop - start, end - begin - 1); None if all may."""
+        hypothesis = self.live[pick.row]
+        case = hypothesis.item // self.settings.starts
+        problem, closed = self.problems[case], self.closed[case]
+        length = len(hypothesis.ids)
+        if not problem.rules and length + len(rest) <= self.max_canvas:
+            return None
+        sizes = np.arange(1, len(rest) + 1)[None, :]
+        removed = np.arange(length - pick.start + 1)[:, None]
+        allowed = length - removed + sizes <= self.max_canvas
+        if closed is not None:
+            allowed &= ~np.logical_or.accumulate(closed[pick.column : pick.column + len(rest)])
+        if hypothesis.forced:
+            whole = [s.stop - s.start for s in hypothesis.forced if s.start == pick.column]
+            allowed &= np.isin(sizes, whole)
+        canvas, tail = problem.spell(hypothesis.ids), problem.spell(rest)
+        for rule in problem.rules:
+            by_rule = rule.splices(canvas, pick.start, tail)
+            if by_rule is not None:
+                allowed &= by_rule
+        return allowed
+
+    def _rest(self, case: int, pick: FirstDecision) -> NDArray[np.int32]:
+        """The source of a first decision from its first token on; a word is a source of its own."""
+        keys = self.states.keys[case]
+        part = int(np.searchsorted(keys.offsets, pick.column, side="right"))
+        is_word = pick.column >= keys.offsets[-2]
+        stop = pick.column + 1 if is_word else int(keys.offsets[part])
+        return keys.word[pick.column : stop].astype(np.int32)
+
+    def _extend(self, pick: FirstDecision, stop: int, size: int, total: float) -> Hypothesis | None:
+        """The canvas after a splice; None if the beam has seen it before."""
+        parent = self.live[pick.row]
+        case = parent.item // self.settings.starts
+        keys = self.states.keys[case]
+        source, begin = int(keys.source[pick.column]), int(keys.begin[pick.column])
+        laid = keys.word[pick.column : pick.column + size].astype(np.int32)
+        ids = np.concatenate((parent.ids[: pick.start], laid, parent.ids[stop:]))
+        canvas = ids.tobytes()
+        if canvas in self.seen[parent.item]:
+            return None
+        self.seen[parent.item].add(canvas)
+        span = np.empty((size, 3), dtype=np.int32)
+        span[:, 0], span[:, 2] = source, len(parent.splices)
+        span[:, 1] = np.arange(begin, begin + size)
+        origins = np.concatenate((parent.origins[: pick.start], span, parent.origins[stop:]))
+        splices = (*parent.splices, Splice(pick.start, stop, source, begin, begin + size))
+        may_stop, forced = self._verdict(case, ids, origins, splices, total)
+        return Hypothesis(parent.item, ids, origins, splices, total, may_stop, forced)
+
+    def _verdict(
+        self,
+        case: int,
+        ids: NDArray[np.int32],
+        origins: NDArray[np.int32],
+        splices: tuple[Splice, ...],
+        total: float,
+    ) -> tuple[bool, tuple[Segment, ...]]:
+        """Whether a canvas may be given as a text; if not, the values that it must still place."""
+        problem, outcome = self.problems[case], self.outcomes[case]
+        score = total / (2 * len(splices))
+        reason = obstacle(ids, ID_MARKS)
+        if reason is not None:
+            outcome.hinder(f"{reason} within {self.settings.max_splices} splices", rule=False, score=score)
+            return False, ()
+        text = problem.draft(ids, origins, splices)
+        broken = broken_rule(problem.rules, text)
+        if broken is not None:
+            outcome.hinder(broken, rule=True, score=score)
+            return False, tuple(s for rule in problem.rules for s in rule.missing(text))
+        outcome.could_end(Candidate(splices, tuple(ids[1:-1].tolist()), score))
+        return True, ()
+
+    def _finish(self, hypothesis: Hypothesis, stop: float) -> None:
+        decisions = 2 * len(hypothesis.splices) + 1
+        self.outcomes[hypothesis.item // self.settings.starts].finish(
+            Candidate(
+                hypothesis.splices,
+                tuple(hypothesis.ids[1:-1].tolist()),
+                (hypothesis.total + stop) / decisions,
+            )
+        )
+
+    def _prune(self) -> None:
+        """Drops what can't be among the wanted texts within the horizon."""
+        bars = [outcome.worst_of_best(self.settings.wanted) for outcome in self.outcomes]
+        self.live = [h for h in self.live if self._bound(h) > bars[h.item // self.settings.starts]]
+
+    def _bound(self, hypothesis: Hypothesis) -> float:
+        """The best score that a text from this canvas can have, if all further decisions are certain."""
+        splices = min(len(hypothesis.splices) + self.settings.horizon, self.settings.max_splices)
+        return hypothesis.total / (2 * splices + 1)
+
+
+def _best_first(
+    pick: FirstDecision, scores: Tensor, values: list[float], places: list[int]
+) -> Iterator[tuple[float, FirstDecision, int]]:
+    """Totals of what may follow a first decision, best first; the rest is sorted only if it is needed."""
+    for value, place in zip(values, places, strict=True):
+        if value == -INFINITY:
+            return
+        yield pick.total + value, pick, place
+    known = set(places)
+    order = scores.argsort(descending=True, stable=True)
+    for value, place in zip(scores[order].tolist(), order.tolist(), strict=True):
+        if value > -INFINITY and place not in known:
+            yield pick.total + value, pick, place
+
+
+def _falling(way: tuple[float, FirstDecision, int]) -> float:
+    return -way[0]

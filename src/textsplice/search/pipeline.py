@@ -1,0 +1,170 @@
+"""Generation, step by step: propose → derive → rules → choose → `Generation`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import islice
+from typing import TypedDict
+
+from textsplice.config import SearchConfig
+from textsplice.corpus.table import Example, Table
+from textsplice.errors import InputError
+from textsplice.policy.problem import Candidate, broken_rule
+from textsplice.progress import bar
+from textsplice.search.choose import Slips, choose, slot_slips, worded_slips
+from textsplice.search.derive import Derived, derive
+from textsplice.search.generation import Alternative, Generation, Status, make_generation
+from textsplice.search.judge import Judge, opinion
+from textsplice.search.propose import Proposal, Proposer
+from textsplice.search.rules.rule import Rule
+from textsplice.slots.lexicon import Lexicon
+from textsplice.text.tokens import Tokenizer
+
+Record = Table | Example | Mapping[str, object]
+UNFINISHED = "the policy did not end the text"
+# However many tables are searched at once, and on whatever device, their texts are the same.
+NOT_PART_OF_HOW = ("batch_size", "device")
+
+
+class Made(TypedDict):
+    """What a row says of how it was made; only rows that agree in it may share a file."""
+
+    run: str
+    policy: str
+    rules: list[dict[str, object]]
+    weights: str | None
+    search: dict[str, object]
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """Makes texts of tables with one proposer; `run` and `weights` are what rows say of it.
+
+    `judge` opens the run that `search.judge` names.
+    """
+
+    proposer: Proposer
+    run: str
+    weights: str | None
+    tokenizer: Tokenizer
+    lexicon: Lexicon | None
+    judge: Callable[[str], Judge]
+
+    def generations(
+        self,
+        tables: Iterable[Record],
+        search: SearchConfig,
+        rules: tuple[Rule, ...],
+        *,
+        total: int | None = None,
+        quiet: bool = False,
+    ) -> Iterator[Generation]:
+        """The texts of tables, in their order, `search.batch_size` at a time."""
+        made = self.made(search, rules)
+        remaining = (_example(record, number) for number, record in enumerate(tables))
+        with bar(total, "generating", quiet=quiet) as progress:
+            while batch := list(islice(remaining, search.batch_size)):
+                for proposal in self.proposer.propose(batch, rules, search):
+                    yield self._generation(proposal, search, rules, made)
+                progress.advance(len(batch))
+
+    def made(self, search: SearchConfig, rules: Sequence[Rule] = ()) -> Made:
+        """How texts are made with these settings."""
+        settings = {key: value for key, value in asdict(search).items() if key not in NOT_PART_OF_HOW}
+        if search.judge:
+            settings["judge"] = self.judge(search.judge).weights  # the name of a folder says little elsewhere
+        else:
+            del settings["judge"]
+        return {
+            "run": self.run,
+            "policy": self.proposer.kind.name,
+            "rules": [rule.to_dict() for rule in rules],
+            "weights": self.weights,
+            "search": settings,
+        }
+
+    def _generation(
+        self, proposal: Proposal, search: SearchConfig, rules: tuple[Rule, ...], made: Made
+    ) -> Generation:
+        """The best candidate that is a text and obeys the rules, else the unfinished one, else none."""
+        attribution = self.proposer.kind.attribution(marginalize=search.marginalize)
+
+        def make(candidate: Candidate, status: Status) -> Generation:
+            return make_generation(
+                id=proposal.example.id,
+                table=proposal.example.table,
+                sources=proposal.sources.using(candidate.splices, proposal.words),
+                splices=candidate.splices,
+                score=candidate.score,
+                status=status,
+                **made,
+                tokenizer=self.tokenizer,
+                attribution=attribution,
+            )
+
+        outcome = proposal.outcome
+        found = self._texts(proposal, outcome.ranked(), rules)
+        ranked = self._ranked(proposal, found, search)[: search.beam]
+        if ranked:
+            others = tuple(Alternative(make(c, "ok").text, c.score) for c in ranked[1:])
+            return replace(make(ranked[0], "ok"), alternatives=others)
+        unfinished = [outcome.unfinished] if outcome.unfinished else []
+        for text in self._texts(proposal, unfinished, rules):
+            return replace(make(text.candidate, "unfinished"), reason=UNFINISHED)
+        nothing = Candidate((), (), float("-inf"))
+        return replace(make(nothing, "abstained"), reason=outcome.obstacle)
+
+    def _texts(
+        self, proposal: Proposal, candidates: Iterable[Candidate], rules: tuple[Rule, ...]
+    ) -> list[Derived]:
+        """The candidates that replay to a text which obeys the rules, whatever their proposer promised."""
+        kept: list[Derived] = []
+        for candidate in candidates:
+            derived = derive(candidate, proposal.sources, proposal.words)
+            broken = derived.obstacle or broken_rule(rules, derived.draft)
+            if broken is None:
+                kept.append(derived)
+            else:
+                rule = derived.obstacle is None
+                proposal.outcome.hinder(broken, rule=rule, score=candidate.score)
+        return kept
+
+    def _ranked(self, proposal: Proposal, found: Sequence[Derived], search: SearchConfig) -> list[Candidate]:
+        """The candidates, best first."""
+        search = self.proposer.choosing(search)
+        return choose(
+            found,
+            proposal.sources,
+            proposal.words,
+            by=search.choose,
+            slips=self._slips(proposal.example) if search.slots_first else None,
+            judge=opinion(self.judge(search.judge), proposal, self.tokenizer) if search.judge else None,
+        )
+
+    def _slips(self, example: Example) -> Slips:
+        """How slips with the values of a table are counted: by the run's lexicon, if it has one."""
+        if self.lexicon is None:
+            return slot_slips
+        return worded_slips(example.table, self.lexicon, self.tokenizer)
+
+
+def check_settings(search: SearchConfig) -> None:
+    """`InputError` for settings with which nothing can be found."""
+    for name in ("beam", "max_splices", "max_tokens", "batch_size"):
+        if getattr(search, name) < 1:
+            raise InputError(
+                f"{name} is {getattr(search, name)}: nothing could be found.", remedy="Use 1 or more."
+            )
+    if search.judge and search.choose == "likelihood":
+        raise InputError(
+            "a judge has no say where choose is likelihood.",
+            remedy='Set search.choose to "typical" or "consensus", or search.judge to "".',
+        )
+
+
+def _example(record: Record, number: int) -> Example:
+    if isinstance(record, Example):
+        return record
+    table = record if isinstance(record, Table) else Table.of(record)
+    return Example(str(number), table, None)

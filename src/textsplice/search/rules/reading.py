@@ -1,0 +1,37 @@
+"""The settings of a rule from JSON, with a sentence for all that can be wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from textsplice.errors import InputError
+
+
+def text(data: Mapping[str, object], key: str, where: str) -> str:
+    """A string."""
+    value = data.get(key)
+    if not isinstance(value, str):
+        raise _wrong(data, key, "a string", where)
+    return value
+
+
+def strings(data: Mapping[str, object], key: str, where: str) -> list[str]:
+    """A list of strings."""
+    value = data.get(key)
+    items = cast("list[object]", value) if isinstance(value, list) else [None]
+    if not all(isinstance(item, str) for item in items):
+        raise _wrong(data, key, "a list of strings", where)
+    return cast("list[str]", items)
+
+
+def whole_number(data: Mapping[str, object], key: str, where: str) -> int:
+    """A whole number."""
+    value = data.get(key)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise _wrong(data, key, "a whole number", where)
+    return value
+
+
+def _wrong(data: Mapping[str, object], key: str, wanted: str, where: str) -> InputError:
+    return InputError(f"the rule {data.get('rule')!r} needs {key!r}, {wanted}.", where=where)
