@@ -37,9 +37,9 @@ with tempfile.TemporaryDirectory() as folder:
     print(f"{impossible.status}: {impossible.reason}")
 
     # The text is what its splices make of the run's own texts, and the rules hold.
-    textsplice.verify(free, splicer.proof)
+    textsplice.verify(free, splicer)
     forged = replace(free, text=free.text.replace("450", "45"))
     try:
-        textsplice.verify(forged, splicer.proof)
+        textsplice.verify(forged, splicer)
     except VerificationError as error:
         print(f"forged: {error}")
