@@ -13,7 +13,6 @@ import pytest
 from typer.testing import CliRunner
 
 from textsplice.cli.experiment import app
-from textsplice.cli.systems import with_neighbors
 from textsplice.config import Config
 from textsplice.corpus import Example, Table, read_corpus
 from textsplice.errors import ConfigError, CorpusError, InputError, MissingExtraError
@@ -687,7 +686,7 @@ def test_an_experiment_is_a_function_of_splicers(prepared: Path, tmp_path: Path)
     assert again.data["systems"][0]["scores"] == one["scores"]
     assert again.data["systems"][0]["slots"] is None
     curve = neighbor_curve.run(
-        {"swap": lambda k: with_neighbors(splicer, k)},
+        {"swap": splicer.with_neighbors},
         str(prepared),
         out=tmp_path / "curve",
         numbers=[1, 2],

@@ -5,10 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -16,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textsplice.cli import main
-from textsplice.config import Config, to_toml
+from textsplice.config import Config
 from textsplice.errors import ConfigError, StorageError, TextspliceError, TrainingError
 from textsplice.files import write_new
 from textsplice.prepare import prepare
@@ -197,19 +194,6 @@ def test_a_file_of_a_person_where_prepare_writes_is_named(tmp_path: Path, traine
         "Move it away, or prepare into another folder."
     )
     assert mine.read_text() == "mine"
-
-
-def test_what_a_killed_prepare_left_is_known_as_ours(tmp_path: Path, trained: Config) -> None:
-    config = trained.with_values([f"output.prepared='{tmp_path / 'p'}'"])
-    (tmp_path / "c.toml").write_text(to_toml(config))
-    whole = snapshot(prepare(config, folder=tmp_path / "whole", quiet=True).folder)
-    program = [sys.executable, "-m", "textsplice", "prepare", str(tmp_path / "c.toml"), "-q"]
-    for delay in (0.5, 1.0, 1.5, 2.0):
-        process = subprocess.Popen(program)
-        time.sleep(delay)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    assert snapshot(prepare(config, quiet=True).folder) == whole
 
 
 @pytest.mark.parametrize("name", ["../notes.txt", "/etc/hosts", "a/../../notes.txt", "", "..", "a\\..\\b"])
