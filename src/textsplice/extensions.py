@@ -138,11 +138,11 @@ def load_plugins() -> None:
         _loaded.add(name)
         try:
             import_module(name)
-        except ImportError as error:
+        except Exception as error:  # whatever somebody else's module raises
             raise ConfigError(
                 f"the plugin {name!r} can't be imported: {error}.",
                 where=PLUGINS,
-                remedy="Is it installed, or on PYTHONPATH?",
+                remedy="Is it on PYTHONPATH, and does `python -c 'import …'` work?",
             ) from error
 
 
