@@ -2,7 +2,7 @@
 
     python benchmarks/choosing.py runs/e2e-full [--references e2e:data/e2e] [--judge runs/e2e-copy]
 
-Every table is searched once with the run's settings (eight start neighbours of beam 3), and once with the
+Every table is searched once with the run's settings (eight start neighbors of beam 3), and once with the
 paper's (one beam of 5); the ways of choosing are then applied to what was found. With `--judge`, also with
 another run's opinion of the texts. The last row is what the best candidate by its own sentence BLEU would
 give, which nobody can know.

@@ -43,7 +43,7 @@ from textsplice.text import linearize
 from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID, PAD_ID
 
 BEAM, BATCH, MAX_SPLICES = 5, 32, 16
-# One beam for a table, as the other two have: the default keeps eight start neighbours alive.
+# One beam for a table, as the other two have: the default keeps eight start neighbors alive.
 PAPER = SearchConfig(
     beam=BEAM,
     max_splices=MAX_SPLICES,

@@ -144,7 +144,7 @@ def test_control_counts_sentences_with_and_without_rules(prepared: Path, tmp_pat
         "and no sentence replaced",
         "and never fewer",
     ]
-    # Swap only changes values, so texts keep the sentences of their neighbours.
+    # Swap only changes values, so texts keep the sentences of their neighbors.
     assert rows[1]["share"] == 1.0 - rows[1]["abstained"] / 5
     assert rows[3]["share"] == 1.0 - rows[3]["abstained"] / 5
 
@@ -453,7 +453,7 @@ def test_interpretability_of_runs(runs: dict[str, Path], prepared: Path, tmp_pat
 
 
 def left_to_right() -> Generation:
-    """`Cotto is nice`, a splice a token; the end comes from a neighbour that gave no word."""
+    """`Cotto is nice`, a splice a token; the end comes from a neighbor that gave no word."""
     table = Table.of({"name": "Cotto"})
     neighbors = (
         OfferedNeighbor("a", "It is.", (BEGIN, "It", "is", ".", END)),

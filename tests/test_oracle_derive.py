@@ -123,12 +123,12 @@ def test_the_better_ranked_neighbor_wins_where_both_keep_as_many():
 
 
 def test_a_gap_is_filled_from_a_neighbor_already_used():
-    # `b` stands in neighbours 1 and 2; neighbour 2 has already given `a`.
+    # `b` stands in neighbors 1 and 2; neighbor 2 has already given `a`.
     assert [s[2] for s in spliced("< a x y z b >", "< x y z >", "b", "a _ b")] == [0, 2, 2]
 
 
 def test_the_neighbor_that_has_most_of_what_is_missing_fills_gaps_first():
-    # `a` stands in neighbours 1 and 2, `b` only in 2: taking both from 2 uses fewer neighbours.
+    # `a` stands in neighbors 1 and 2, `b` only in 2: taking both from 2 uses fewer neighbors.
     assert [s[2] for s in spliced("< a x y z b >", "< x y z >", "a", "a _ b")] == [0, 2, 2]
 
 

@@ -77,7 +77,7 @@ def test_every_derivation_of_a_prepared_corpus_replays_to_its_text(config: Confi
             assert len(splices) == split.costs[row]
 
 
-def test_a_training_example_never_has_its_own_table_as_neighbour_by_default(config: Config) -> None:
+def test_a_training_example_never_has_its_own_table_as_neighbor_by_default(config: Config) -> None:
     assert summarize(prepare(config, quiet=True), "train").same_table == 0.0
 
 
@@ -147,7 +147,7 @@ def test_decontaminating_removes_what_stands_in_the_test_references(config: Conf
     assert len(clean.split("train")) == 4
 
 
-def test_a_word_missing_from_table_and_neighbours_can_be_generated(config: Config) -> None:
+def test_a_word_missing_from_table_and_neighbors_can_be_generated(config: Config) -> None:
     vocabulary = prepare(config, quiet=True).vocabulary
     assert {2, 3} <= set(vocabulary.generate)
     assert vocabulary.id("walk") in vocabulary.frequent
@@ -209,12 +209,12 @@ def test_a_folder_that_was_never_prepared_says_what_to_run(tmp_path: Path) -> No
         Prepared.open(tmp_path)
 
 
-def test_no_neighbours_at_all_is_refused(config: Config) -> None:
+def test_no_neighbors_at_all_is_refused(config: Config) -> None:
     with pytest.raises(ConfigError, match=r"neighbors\.k must be at least 1"):
         prepare(config.with_values(["neighbors.k=0"]), quiet=True)
 
 
-def test_a_corpus_of_one_table_has_no_neighbours_and_is_derived_from_words(config: Config) -> None:
+def test_a_corpus_of_one_table_has_no_neighbors_and_is_derived_from_words(config: Config) -> None:
     write_jsonl(Path(config.corpus.source) / "train.jsonl", routes(ROUTES[:1]))
     train = prepare(config, quiet=True).split("train")
     assert (train.neighbors < 0).all()

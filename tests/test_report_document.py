@@ -122,8 +122,8 @@ def drop_splice(value: Any) -> None:
 CHANGES: list[tuple[Callable[[Any], None], str]] = [
     (change_word, "token 3 is 'the', its splices make 'a'"),
     (change_text, "its text is not what its splices make"),
-    (change_neighbor, "neighbour 'walk-17' has 'lively' where its text has 'quiet'"),
-    (change_neighbors_text, "neighbour 'walk-17' has 21 tokens, its text 9"),
+    (change_neighbor, "neighbor 'walk-17' has 'lively' where its text has 'quiet'"),
+    (change_neighbors_text, "neighbor 'walk-17' has 21 tokens, its text 9"),
     (change_table, "source 0 is not its table"),
     (change_provenance, "its provenance is not what its splices make"),
     (change_splice, "span 1:400 does not fit"),

@@ -46,7 +46,7 @@ def test_values_of_the_own_table_neither_help_nor_harm_typicality() -> None:
     assert typicality([candidate(-0.1, 9, 6, 7, 8)], Sources(TABLE, (masked,), {}), WORDS) == [1.0]
 
 
-def test_no_start_neighbour_outvotes_the_others() -> None:
+def test_no_start_neighbor_outvotes_the_others() -> None:
     other = Splice(0, 0, 2, 0, 6)
     crowd = [candidate(-0.1 * n, n) for n in range(1, 6)]
     lone = candidate(-0.9, 9, splices=(other,))

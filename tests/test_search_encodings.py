@@ -190,7 +190,7 @@ def test_what_encodes_no_neighbors_has_nothing_to_keep(kind: str, input_file: Pa
         where = saved(tmp_path / "copy", splicer("copy", 1))
     error = command("generate", where, input_file, "--cache-encodings").exception
     assert isinstance(error, ConfigError)
-    assert str(error) == f"--cache-encodings: {kind} encodes no neighbours. Leave it out."
+    assert str(error) == f"--cache-encodings: {kind} encodes no neighbors. Leave it out."
 
 
 def test_a_policy_in_memory_has_no_place_for_encodings() -> None:

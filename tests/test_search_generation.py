@@ -22,7 +22,7 @@ NEIGHBOR = OfferedNeighbor(
 
 
 def blue_spice() -> Generation:
-    """`Blue Spice costs £20, and is nice.`: a neighbour, two values, one word of the vocabulary."""
+    """`Blue Spice costs £20, and is nice.`: a neighbor, two values, one word of the vocabulary."""
     return make_generation(
         id="a",
         table=TABLE,

@@ -208,11 +208,11 @@ def test_a_forbidden_hyphenated_word_is_kept_out_and_its_presence_is_a_lie(tmp_p
     forbidden = ForbidWords(["family-friendly"])
     assert plain.generate({"name": "Cotto"}, rules=[forbidden]).text == "Cotto is cheap, and people like it."
     assert plain.generate({"name": "Cotto"}, rules=[approved, forbidden]).status == "abstained"
-    # A value may say it, too: then no neighbour is to blame.
+    # A value may say it, too: then no neighbor is to blame.
     named = plain.generate({"name": "Family-Friendly Inn"}, rules=[forbidden])
     assert named.reason == "the forbidden 'family-friendly' appears in the text"
     forged = replace(free, rules=(forbidden.to_dict(),))
-    assert find_lie(forged) == "the rule forbid-words does not admit neighbour '0'"
+    assert find_lie(forged) == "the rule forbid-words does not admit neighbor '0'"
 
 
 def test_no_policy_says_a_forbidden_hyphenated_word() -> None:

@@ -25,7 +25,7 @@ def plain() -> Splicer:
 
 @pytest.fixture(scope="module")
 def honest(plain: Splicer) -> Generation:
-    """A generation that was offered more neighbours than it used."""
+    """A generation that was offered more neighbors than it used."""
     made = plain.generate_many(tables(), progress=False)
     return next(g for g in made if len(g.sources.neighbors) > g.splices[0].neighbor)
 
@@ -64,24 +64,24 @@ def test_a_neighbor_whose_tokens_are_not_its_text(honest: Generation) -> None:
     word, tokens[place] = tokens[place], "never"
     name = honest.sources.neighbors[0].id
     lie = find_lie(with_neighbor(honest, tokens=tuple(tokens)))
-    assert lie == f"neighbour {name!r} has 'never' where its text has {word!r}"
+    assert lie == f"neighbor {name!r} has 'never' where its text has {word!r}"
 
 
 def test_a_neighbor_that_was_changed_consistently_is_caught_by_the_run(
     honest: Generation, plain: Splicer
 ) -> None:
-    # The last of the offered neighbours was not used: only the store knows what it said.
+    # The last of the offered neighbors was not used: only the store knows what it said.
     last = honest.sources.neighbors[-1]
     changed = replace(last, text="Never.", tokens=("\x02", "Never", ".", "\x03"))
     sources = replace(honest.sources, neighbors=(*honest.sources.neighbors[:-1], changed))
     forged = replace(honest, sources=sources)
     assert find_lie(forged) is None
-    assert find_lie(forged, plain.proof) == f"neighbour {last.id!r} has another text in the run's store"
+    assert find_lie(forged, plain.proof) == f"neighbor {last.id!r} has another text in the run's store"
 
 
 def test_a_neighbor_that_is_not_in_the_store(honest: Generation, plain: Splicer) -> None:
     lie = find_lie(with_neighbor(honest, id="train-9999"), plain.proof)
-    assert lie == "neighbour 'train-9999' is not in the run's store"
+    assert lie == "neighbor 'train-9999' is not in the run's store"
 
 
 def test_a_mask_that_the_store_does_not_have(honest: Generation, plain: Splicer) -> None:
@@ -91,7 +91,7 @@ def test_a_mask_that_the_store_does_not_have(honest: Generation, plain: Splicer)
     last = replace(honest.sources.neighbors[-1], tokens=tuple(tokens))
     sources = replace(honest.sources, neighbors=(*honest.sources.neighbors[:-1], last))
     lie = find_lie(replace(honest, sources=sources), plain.proof)
-    assert lie == f"neighbour {last.id!r} is masked otherwise in the run's store"
+    assert lie == f"neighbor {last.id!r} is masked otherwise in the run's store"
 
 
 def test_a_splice_out_of_range(honest: Generation) -> None:
@@ -124,7 +124,7 @@ def test_a_rule_that_the_text_breaks(honest: Generation) -> None:
     word = honest.tokens[-1]
     forged = replace(honest, rules=({"rule": "forbid-words", "words": [word]},))
     name = honest.sources.neighbors[0].id
-    assert find_lie(forged) == f"the rule forbid-words does not admit neighbour {name!r}"
+    assert find_lie(forged) == f"the rule forbid-words does not admit neighbor {name!r}"
     forged = replace(honest, rules=({"rule": "require-fields", "fields": ["summit"]},))
     assert find_lie(forged) == "a rule is broken: the required field 'summit' has no value in the table"
 
@@ -147,9 +147,9 @@ def test_an_abstention_is_compared_like_any_other_row(plain: Splicer) -> None:
     assert lie == f"it is of run 'other', not of {plain.run!r}"
     stranger = OfferedNeighbor("?", "Never.", ("\x02", "Never", ".", "\x03"))
     offered = replace(abstained, sources=replace(abstained.sources, neighbors=(stranger,)))
-    assert find_lie(offered, plain.proof) == "neighbour '?' is not in the run's store"
+    assert find_lie(offered, plain.proof) == "neighbor '?' is not in the run's store"
     forbidden = replace(offered, rules=({"rule": "forbid-words", "words": ["never"]},))
-    assert find_lie(forbidden) == "the rule forbid-words does not admit neighbour '?'"
+    assert find_lie(forbidden) == "the rule forbid-words does not admit neighbor '?'"
     assert find_lie(replace(abstained, reason=None)) == "it abstained without a reason"
 
 

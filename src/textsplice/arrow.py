@@ -30,7 +30,7 @@ def read_columns(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
         raise StorageError(
             f"can't be read: {str(error).splitlines()[0]}.",
             where=str(path),
-            remedy="Run `textsplice prepare` again: what is damaged is made anew.",
+            remedy="Run `textsplice prepare` again: it makes damaged files again.",
         ) from error
 
 

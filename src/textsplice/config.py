@@ -1,4 +1,4 @@
-"""One TOML file an experiment, read into frozen dataclasses: the list of all settings.
+"""One TOML file per experiment, read into frozen dataclasses: the list of all settings.
 
 An unknown key is an error that names the nearest known one. `configs/master.toml` explains each.
 """
@@ -35,7 +35,7 @@ class CorpusConfig:
     too_long: Literal["error", "truncate", "drop"] = "error"
     drop_duplicates: bool = False
     splits: tuple[str, ...] = ("train", "dev", "test")
-    # Remove training rows whose delexicalised text stands in the references of these splits.
+    # Remove training rows whose delexicalized text also appears in these splits.
     decontaminate: tuple[str, ...] = ()
 
 

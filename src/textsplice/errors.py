@@ -26,7 +26,7 @@ class TextspliceError(Exception):
 
 
 class InputError(TextspliceError):
-    """A value that was passed in can't be used: a token no neighbour has, a splice that does not fit."""
+    """A value that was passed in can't be used: a token no neighbor has, a splice that does not fit."""
 
     code = "input"
 

@@ -156,7 +156,7 @@ def _cache_encodings(splicer: Splicer, *, quiet: bool) -> None:
 
     if splicer.policy is None or not splicer.kind.uses_neighbors:
         raise ConfigError(
-            f"{splicer.kind.name} encodes no neighbours.", where="--cache-encodings", remedy="Leave it out."
+            f"{splicer.kind.name} encodes no neighbors.", where="--cache-encodings", remedy="Leave it out."
         )
     splicer.encodings.save(quiet=quiet)
 

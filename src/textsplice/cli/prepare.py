@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 EXAMPLES = """
-Turn a corpus into a prepared folder: tokens, masks, neighbours, least derivations.
+Turn a corpus into a prepared folder: tokens, masks, neighbors, least derivations.
 
 Only what changed since the last time is made again; an interrupted run continues where it stopped.
 

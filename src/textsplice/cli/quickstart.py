@@ -76,7 +76,7 @@ def run(
     folder.require_free("swap.jsonl", "run/dev.jsonl", "run/scores.json")
     folder.write(path.name, to_toml(config))
     folder.write(judge_path.name, to_toml(judge))
-    _say(1, f"prepare: tokens, masks, neighbours, least derivations  (textsplice prepare {path})")
+    _say(1, f"prepare: tokens, masks, neighbors, least derivations  (textsplice prepare {path})")
     prepared = prepare(config)
     _say(2, f"train: a small policy learns to splice  (textsplice train {path} --resume)")
     train_run(config, prepared)

@@ -27,7 +27,7 @@ def verify(
     file: Annotated[Path, typer.Argument(help="What `generate` wrote.")],
     run: Annotated[
         Path | None,
-        typer.Option(help="Also compare neighbours, words, policy, weights and tokenizer with this run's."),
+        typer.Option(help="Also compare neighbors, words, policy, weights and tokenizer with this run's."),
     ] = None,
     tables: Annotated[
         str | None, typer.Option(help="Also check that each of these tables, and no other, has its row.")
@@ -43,7 +43,7 @@ def verify(
 ) -> None:
     """Replay every derivation and compare what it makes; exit with 2 at the first lie.
 
-    Compared are text, tokens, provenance, table, neighbours, rules and attribution, of rows that
+    Compared are text, tokens, provenance, table, neighbors, rules and attribution, of rows that
     abstained all but the text. Not checked, since only a new search could tell: scores, alternatives,
     search settings, and whether the status had to be what it is.
     """

@@ -107,7 +107,7 @@ class Outcome:
 
     finished: dict[tuple[int, ...], Candidate] = field(default_factory=dict)
     unfinished: Candidate | None = None
-    obstacle: str = "no splice is possible: the table, the neighbours and the vocabulary offer nothing"
+    obstacle: str = "no splice is possible: the table, the neighbors and the vocabulary offer nothing"
     _obstacle_rank: tuple[int, float] = (0, float("-inf"))
 
     def finish(self, candidate: Candidate) -> None:

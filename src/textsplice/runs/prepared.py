@@ -33,7 +33,7 @@ from textsplice.text import Vocabulary
 
 @dataclass(frozen=True)
 class PreparedSplit:
-    """One split: examples, their tables, neighbours and derivations, row by row."""
+    """One split: examples, their tables, neighbors and derivations, row by row."""
 
     name: str
     ids: list[str]
@@ -57,7 +57,7 @@ class PreparedSplit:
         return np.diff(self.splice_offsets).astype(np.int32)
 
     def neighbors_of(self, row: int) -> NDArray[np.int32]:
-        """The store rows of an example's neighbours, best first."""
+        """The store rows of an example's neighbors, best first."""
         found = self.neighbors[row]
         return found[found >= 0]
 
@@ -67,7 +67,7 @@ class PreparedSplit:
         return [Splice(*cast("list[int]", values)) for values in rows.tolist()]
 
 
-REMEDY = "Run `textsplice prepare` again: it makes anew what is damaged."
+REMEDY = "Run `textsplice prepare` again: it makes damaged files again."
 
 
 @dataclass(frozen=True)

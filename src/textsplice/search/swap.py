@@ -29,7 +29,7 @@ from textsplice.text.tokens import Tokenizer, tokenize
 
 SWAP = Kind("swap")
 REACH = 10  # times k neighbors are looked at, since not every one can be used
-NOT_USABLE = "no neighbour can be used: each shows a field that this table lacks"
+NOT_USABLE = "no neighbor can be used: each shows a field that this table lacks"
 NOT_OFFERED = "no text of the store may be spliced from"
 
 

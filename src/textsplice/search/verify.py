@@ -134,10 +134,10 @@ def _neighbors(generation: Generation) -> str | None:
         words = (BEGIN, *tokenize(neighbor.text, generation.tokenizer), END)
         tokens = neighbor.tokens
         if len(words) != len(tokens):
-            return f"neighbour {neighbor.id!r} has {len(tokens)} tokens, its text {len(words)}"
+            return f"neighbor {neighbor.id!r} has {len(tokens)} tokens, its text {len(words)}"
         for word, token in zip(words, tokens, strict=True):
             if token not in (word, MASK):
-                return f"neighbour {neighbor.id!r} has {token!r} where its text has {word!r}"
+                return f"neighbor {neighbor.id!r} has {token!r} where its text has {word!r}"
     return None
 
 
@@ -163,11 +163,11 @@ def _testimony(generation: Generation, proof: Proof) -> str | None:
 def _stored(neighbor: OfferedNeighbor, proof: Proof) -> str | None:
     row = proof.store.row_of.get(neighbor.id)
     if row is None:
-        return f"neighbour {neighbor.id!r} is not in the run's store"
+        return f"neighbor {neighbor.id!r} is not in the run's store"
     if proof.store.texts[row] != neighbor.text:
-        return f"neighbour {neighbor.id!r} has another text in the run's store"
+        return f"neighbor {neighbor.id!r} has another text in the run's store"
     if tuple(proof.vocabulary.decode(proof.store.tokens[row].tolist())) != neighbor.tokens:
-        return f"neighbour {neighbor.id!r} is masked otherwise in the run's store"
+        return f"neighbor {neighbor.id!r} is masked otherwise in the run's store"
     return None
 
 
@@ -216,7 +216,7 @@ def _admitted(generation: Generation, rules: Sequence[Rule]) -> str | None:
     for neighbor in generation.sources.neighbors:
         for rule in rules:
             if not rule.admits(neighbor):
-                return f"the rule {rule.name} does not admit neighbour {neighbor.id!r}"
+                return f"the rule {rule.name} does not admit neighbor {neighbor.id!r}"
     return None
 
 

@@ -1,7 +1,7 @@
 """The order in which references are trained on: a pure function of the seed and the epoch.
 
 Because of that, a place in training is two numbers, (epoch, updates of it that are done), and a run that is
-taken up again sees what it would have seen. The references of one case (a table with its neighbors)
+continued sees what it would have seen. The references of one case (a table with its neighbors)
 stay together wherever they fit, so that a policy encodes the neighbors once for all of them.
 """
 

@@ -28,7 +28,7 @@ class ApprovedNeighbors(Rule):
     def violation(self, draft: Draft) -> str | None:
         for neighbor in draft.sources.neighbors:
             if neighbor.id not in self.ids:
-                return f"neighbour {neighbor.id!r} is not approved"
+                return f"neighbor {neighbor.id!r} is not approved"
         return None
 
     def to_dict(self) -> dict[str, object]:
@@ -53,7 +53,7 @@ class NeighborsWhere(Rule):
     def violation(self, draft: Draft) -> str | None:
         for neighbor in draft.sources.neighbors:
             if not self.admits(neighbor):
-                return f"neighbour {neighbor.id!r} is not {self.label!r}"
+                return f"neighbor {neighbor.id!r} is not {self.label!r}"
         return None
 
     def to_dict(self) -> dict[str, object]:
