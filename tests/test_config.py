@@ -29,7 +29,7 @@ def test_every_setting_survives_a_round_trip_through_toml(tmp_path: Path) -> Non
     ("text", "message"),
     [
         ("[neighbors]\nkk = 5", "there is no setting 'neighbors.kk'. Did you mean 'neighbors.k'?"),
-        ("[neighbors]\nk = 5", "there is no setting 'neighbors'. Did you mean 'neighbors'?"),
+        ("[neighbours]\nk = 5", "there is no setting 'neighbours'. Did you mean 'neighbors'?"),
         ("[neighbors]\nk = -1", "neighbors.k = -1 must be a whole number, 0 or more."),
         ("[neighbors]\nk = true", "neighbors.k = True must be a whole number, 0 or more."),
         (
