@@ -182,6 +182,27 @@ def test_files_of_a_person_in_our_folders_survive_every_command(trained: Config,
     assert [path.read_text() for path in foreign] == ["mine"] * len(foreign)
 
 
+@pytest.mark.parametrize("name", ["vocab.json", "config.toml", "journal.jsonl", "store/store.json"])
+def test_a_file_of_a_person_where_training_writes_is_named(name: str, trained: Config, copied: Path) -> None:
+    Run.open(copied).remove()
+    mine = copied / name
+    mine.parent.mkdir(parents=True, exist_ok=True)
+    mine.write_text("mine")
+    (copied / "run.json").write_text(json.dumps({"id": "x", "version": "0.2.0", "prepared": "", "files": {}}))
+    with pytest.raises(StorageError) as caught:
+        train(trained.with_values([f"output.run='{copied}'"]), fresh=True, quiet=True)
+    assert str(caught.value) == (
+        f"{mine}: is in the way: it was not written by `textsplice train`. "
+        "Move it away, or set output.run to another folder."
+    )
+    assert mine.read_text() == "mine"
+
+
+def test_a_lexicon_that_a_person_put_into_a_run_is_not_the_runs(copied: Path) -> None:
+    (copied / "lexicon.toml").write_text("not even TOML")
+    assert Splicer.load(copied).lexicon is None
+
+
 def test_a_file_of_a_person_where_prepare_writes_is_named(tmp_path: Path, trained: Config) -> None:
     config = trained.with_values([f"output.prepared='{tmp_path / 'p'}'", "corpus.splits=['train']"])
     prepare(config, quiet=True)

@@ -11,6 +11,7 @@ encodings/        of the store's texts, if `generate --cache-encodings` made the
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -142,6 +143,8 @@ class Run:
     @cached_property
     def lexicon(self) -> Lexicon | None:
         """How values are worded, if its corpus was prepared with a lexicon."""
+        if "files" in self.about and LEXICON not in self._hashes():
+            return None  # a file of that name would be somebody else's
         path = self._checked.path(LEXICON)
         return Lexicon.load(path) if path.is_file() else None
 
@@ -189,8 +192,8 @@ class Run:
             self._replace(name, content)
 
     def _replace(self, name: str, content: bytes) -> None:
-        import hashlib
-
+        if name not in self._hashes():
+            _require_absent(self.path / name)
         new = hashlib.sha256(content).hexdigest()
         before = self._hashes().get(name, [])
         known = [before] if isinstance(before, str) else before
@@ -287,11 +290,13 @@ class Run:
         `run.json` comes first and makes the folder ours. The judge is recorded relative to the run.
         """
         run = cls(folder)
-        run._write_about({"format": FORMAT, **about, "files": {}})
         copied = {
             path: folder / path.relative_to(prepared.folder)
             for path in (*prepared.store_files(), *([prepared.files.lexicon] if prepared.lexicon else []))
         }
+        for target in (*copied.values(), folder / JOURNAL, folder / CONFIG, folder / VOCABULARY):
+            _require_absent(target)
+        run._write_about({"format": FORMAT, **about, "journal": JOURNAL, "files": {}})
         hashes = {target.relative_to(folder).as_posix(): file_hash(path) for path, target in copied.items()}
         # Listed before they are copied: a run that is killed now can still be removed whole.
         run._record({**hashes})
@@ -321,16 +326,16 @@ class Run:
         hashes: Hashes = {name: file_hash(self.path / name) for name in found}
         if (self.path / OLD_JOURNAL).is_file() and not (self.path / JOURNAL).exists():
             (self.path / OLD_JOURNAL).rename(self.path / JOURNAL)
-        self._record(hashes, format=FORMAT)
+        self._record(hashes, format=FORMAT, journal=JOURNAL)
 
     def record_tensorboard(self) -> None:
         """Lists TensorBoard's files as ours."""
         found = sorted(self.tensorboard.glob("events.out.tfevents.*"))
         self._record({path.relative_to(self.path).as_posix(): file_hash(path) for path in found})
 
-    def remove(self, *, keep_journal: bool = False) -> None:
+    def remove(self) -> None:
         """Removes everything that training wrote, and nothing else; `run.json` goes last."""
-        names = [*self._hashes(), *([] if keep_journal else [self.journal.name])]
+        names = [*self._hashes(), *([JOURNAL] if "journal" in self.about else [])]
         if "files" not in self.about:
             names += OLD_FILES
         try:
@@ -343,3 +348,13 @@ class Run:
         except OSError as error:
             raise storage_error(error, self.path) from error
         self._forget()
+
+
+def _require_absent(path: Path) -> None:
+    """A file that the run does not list is somebody else's, and is left alone."""
+    if path.exists():
+        raise StorageError(
+            "is in the way: it was not written by `textsplice train`.",
+            where=str(path),
+            remedy="Move it away, or set output.run to another folder.",
+        )
