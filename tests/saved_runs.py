@@ -15,7 +15,7 @@ ID = "0123456789ab"
 
 def save_run(folder: Path, config: Config, prepared: Prepared, policy: Policy | None) -> Path:
     """The folder of a run with this policy."""
-    about = {"id": ID, "version": "test", "prepared": prepared.key}
+    about = {"id": ID, "version": "test", "prepared": prepared.key, "command": [], "hardware": {}}
     run = Run.create(folder, config, prepared, about)
     if policy is not None:
         save_policy(policy, run)
@@ -25,7 +25,7 @@ def save_run(folder: Path, config: Config, prepared: Prepared, policy: Policy | 
 def bare_run(folder: Path, policy: Policy | None = None) -> Run:
     """A run with nothing but a policy, whose files have no hashes, as those of version 0.1."""
     folder.mkdir(parents=True, exist_ok=True)
-    about = {"id": ID, "version": "0.1.0", "prepared": ""}
+    about = {"id": ID, "version": "0.1.0", "prepared": "", "command": [], "hardware": {}}
     (folder / "run.json").write_text(json.dumps(about), encoding="utf-8")
     if policy is not None:
         save_policy(policy, Run.open(folder))
@@ -37,5 +37,6 @@ def forget_hashes(folder: Path) -> None:
     """As if the run had been made before files had hashes: only other checks can find what is wrong."""
     path = folder / "run.json"
     about = json.loads(path.read_text(encoding="utf-8"))
-    about.pop("files", None)
+    for key in ("format", "files", "journal"):
+        about.pop(key, None)
     path.write_text(json.dumps(about), encoding="utf-8")

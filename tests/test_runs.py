@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from textsplice.cli import main
 from textsplice.config import Config
-from textsplice.errors import ConfigError, StorageError, TextspliceError, TrainingError
+from textsplice.errors import ConfigError, CorpusError, StorageError, TextspliceError, TrainingError
 from textsplice.files import write_new
 from textsplice.prepare import prepare
 from textsplice.runs import Prepared, Run
 from textsplice.runs.manifest import Manifest
 from textsplice.runs.outputs import OutputFolder
-from textsplice.runs.ownership import listed_path
+from textsplice.runs.ownership import listed_path, remove_listed
 from textsplice.splicer import Splicer
 from textsplice.training import train, tune
 from training_corpus import prepare_tiny, tiny_config
@@ -138,7 +138,19 @@ def test_quickstart_leaves_a_persons_file_as_it_is(
 
 
 @pytest.mark.parametrize(
-    "text", ['{"name": "my web app", "icons": []}', "[]", "{", '{"format": "1", "stages": {}}', "\ud800"]
+    "text",
+    [
+        '{"name": "my web app", "icons": []}',
+        "[]",
+        "{",
+        '{"format": "1", "stages": {}}',
+        '{"format": 1, "stages": {}, "mydata": [1, 2, 3]}',
+        '{"format": 1, "stages": {}}',
+        '{"format": 1, "stages": {"build": {"key": "abc", "files": {"notes.md": "abc"}}}}',
+        '{"id": 7, "version": "3", "prepared": "yes", "x": 1}',
+        '{"id": "7", "version": "3", "prepared": "yes", "command": [], "hardware": {}}',
+        "\ud800",
+    ],
 )
 def test_somebody_elses_manifest_does_not_make_a_folder_ours(mine: Path, trained: Config, text: str) -> None:
     (mine / "manifest.json").write_text(text, errors="surrogatepass")
@@ -188,7 +200,8 @@ def test_a_file_of_a_person_where_training_writes_is_named(name: str, trained: C
     mine = copied / name
     mine.parent.mkdir(parents=True, exist_ok=True)
     mine.write_text("mine")
-    (copied / "run.json").write_text(json.dumps({"id": "x", "version": "0.2.0", "prepared": "", "files": {}}))
+    about = {"format": "textsplice.run/2", "id": "x", "version": "0.2.0", "prepared": "", "files": {}}
+    (copied / "run.json").write_text(json.dumps(about))
     with pytest.raises(StorageError) as caught:
         train(trained.with_values([f"output.run='{copied}'"]), fresh=True, quiet=True)
     assert str(caught.value) == (
@@ -217,16 +230,146 @@ def test_a_file_of_a_person_where_prepare_writes_is_named(tmp_path: Path, traine
     assert mine.read_text() == "mine"
 
 
-@pytest.mark.parametrize("name", ["../notes.txt", "/etc/hosts", "a/../../notes.txt", "", "..", "a\\..\\b"])
+@pytest.mark.parametrize(
+    "name", ["../notes.txt", "/etc/hosts", "a/../../notes.txt", "", "..", "a\\..\\b", "a\0b", "\ud800"]
+)
 def test_a_list_that_leads_out_of_its_folder_removes_nothing(name: str, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     folder = tmp_path / "p"
     folder.mkdir()
-    stages = {"old": {"key": "0", "files": {name: "0"}}}
+    stages = {"old": {"key": "0" * 20, "files": {name: "0" * 64}}}
     (folder / "manifest.json").write_text(json.dumps({"format": 1, "stages": stages}))
-    with pytest.raises(StorageError, match="which is not inside the folder"):
+    with pytest.raises(StorageError, match="which `textsplice prepare` does not write"):
         Manifest(folder).keep_only([])
+    with pytest.raises(StorageError, match="which is not inside the folder"):
+        remove_listed(folder, [name])
     assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("announced", [5, None, [1], [["a"]]])
+def test_a_manifest_whose_list_is_none_is_refused(announced: object, tmp_path: Path) -> None:
+    data = {"format": 1, "stages": {}, "announced": announced, "made_by": "textsplice prepare"}
+    (tmp_path / "manifest.json").write_text(json.dumps(data))
+    with pytest.raises(StorageError, match="is not a manifest of a prepared folder"):
+        prepare(Config(), folder=tmp_path, quiet=True)
+
+
+def test_a_list_that_names_a_persons_files_removes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    data = {"format": 1, "stages": {}, "announced": ["notes.txt"], "made_by": "textsplice prepare"}
+    (tmp_path / "manifest.json").write_text(json.dumps(data))
+    with pytest.raises(StorageError, match=r"lists the file 'notes\.txt', which `textsplice prepare`"):
+        prepare(Config().with_values(["corpus.source=missing.csv"]), folder=tmp_path, quiet=True)
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+def test_an_empty_folder_of_a_person_stays_if_prepare_fails(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(CorpusError):
+        prepare(Config().with_values(["corpus.source=missing.csv"]), folder=tmp_path / "mine", quiet=True)
+    assert list((tmp_path / "mine").iterdir()) == []
+    with pytest.raises(CorpusError):
+        prepare(Config().with_values(["corpus.source=missing.csv"]), folder=tmp_path / "new", quiet=True)
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_trained_weights_without_checkpoints_are_not_trained_over(
+    resume: bool, copied: Path, trained: Config
+) -> None:
+    shutil.rmtree(copied / "checkpoints")
+    before = snapshot(copied)
+    with pytest.raises(TrainingError) as caught:
+        train(trained.with_values([f"output.run='{copied}'"]), resume=resume, quiet=True)
+    assert str(caught.value) == (
+        f"{copied}: there is a trained policy here, but no checkpoint to continue from. "
+        "Restore its checkpoints, set output.run to another folder, or discard it with --fresh."
+    )
+    assert snapshot(copied) == before
+
+
+@pytest.mark.parametrize("change", ["policy.heads=3", "training.max_cost=1"])
+def test_settings_that_can_not_work_do_not_cost_the_old_run(
+    change: str, copied: Path, trained: Config
+) -> None:
+    before = snapshot(copied)
+    with pytest.raises(TextspliceError):
+        train(trained.with_values([f"output.run='{copied}'", change]), fresh=True, quiet=True)
+    assert snapshot(copied) == before
+
+
+def test_a_persons_file_among_the_checkpoints_does_not_cost_the_old_run(
+    copied: Path, trained: Config
+) -> None:
+    (copied / "checkpoints/last/mine.txt").write_text("mine")
+    before = snapshot(copied)
+    with pytest.raises(StorageError, match=r"mine\.txt: is in the way"):
+        train(trained.with_values([f"output.run='{copied}'"]), fresh=True, quiet=True)
+    assert snapshot(copied) == before
+
+
+def test_tune_leaves_a_persons_edit_of_its_files(trained: Config, tmp_path: Path) -> None:
+    config = trained.with_values([f"output.run='{tmp_path / 'run'}'", "training.max_steps=1"])
+    tune(config, trials=1, quiet=True)
+    best = tmp_path / "run-tune/best.toml"
+    best.write_text(best.read_text() + "# my edit\n")
+    with pytest.raises(ConfigError, match="was changed after this command wrote it"):
+        tune(config, trials=2, quiet=True)
+    assert best.read_text().endswith("# my edit\n")
+
+
+def test_a_persons_file_among_the_encodings_is_left(copied: Path) -> None:
+    mine = copied / "encodings/00000000.safetensors"
+    mine.parent.mkdir()
+    mine.write_text("mine")
+    with pytest.raises(StorageError, match="is in the way: it is not listed as a file of ours"):
+        Splicer.load(copied).encodings.save(quiet=True)
+    assert mine.read_text() == "mine"
+
+
+def test_damaged_encodings_are_computed_again(copied: Path) -> None:
+    table = {"name": "Mill"}
+    splicer = Splicer.load(copied)
+    expected = splicer.generate(table).to_dict()
+    splicer.encodings.save(quiet=True)
+    path = copied / "encodings/00000000.safetensors"
+    data = bytearray(path.read_bytes())
+    for place in range(len(data) - 400, len(data), 4):
+        data[place + 3] ^= 0x80
+    path.write_bytes(bytes(data))
+    with pytest.warns(RuntimeWarning, match="Encodings are computed instead"):
+        assert Splicer.load(copied).generate(table).to_dict() == expected
+
+
+def test_a_journal_that_is_not_text_is_a_sentence(copied: Path, trained: Config) -> None:
+    (copied / "journal.jsonl").write_bytes(b'{"kind": "train", "step": 1}\n\xff\n')
+    with pytest.raises(StorageError, match=r"journal\.jsonl: can't be read"):
+        train(
+            trained.with_values([f"output.run='{copied}'", "training.max_steps=3"]), resume=True, quiet=True
+        )
+
+
+@pytest.mark.parametrize("name", ["vocab.json", "store/store.json", "derivations/dev-0000.parquet"])
+def test_a_file_that_the_manifest_does_not_list_is_not_read(
+    name: str, trained: Config, tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(trained.output.prepared, tmp_path / "prepared"))
+    manifest = folder / "manifest.json"
+    manifest.write_text(manifest.read_text().replace(f'"{name}"', f'"{name}x"'))
+    with pytest.raises(StorageError, match=r"is not listed in the manifest|is missing"):
+        read_all(folder)
+
+
+def test_a_judge_is_found_through_links(
+    trained: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "elsewhere/deep").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere/deep")
+    train(trained.with_values(["policy.kind=copy", "output.run='runs/judge'"]), quiet=True)
+    train(trained.with_values(["output.run='link/run'", "search.judge='runs/judge'"]), quiet=True)
+    monkeypatch.chdir("/")
+    assert Splicer.load(tmp_path / "link/run").generate({"name": "Mill"}).search
 
 
 def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
@@ -319,25 +462,26 @@ def test_a_missing_file_of_a_run_is_named(copied: Path) -> None:
     )
 
 
+def read_all(folder: Path) -> None:
+    """Opens everything in a prepared folder."""
+    prepared = Prepared.open(folder)
+    for split in prepared.splits:
+        prepared.split(split)
+    assert prepared.vocabulary
+    assert prepared.store
+
+
 def test_a_damaged_file_of_a_prepared_folder_is_named(trained: Config, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(trained.output.prepared, tmp_path / "prepared"))
-
-    def read() -> None:
-        prepared = Prepared.open(folder)
-        for split in prepared.splits:
-            prepared.split(split)
-        assert prepared.vocabulary
-        assert prepared.store
-
     for name in Manifest(folder).hashes:
         if name == "words.json":  # only `prepare` itself reads it, and makes it anew
             continue
         whole = (folder / name).read_bytes()
         (folder / name).write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
         with pytest.raises(StorageError, match="is damaged or was changed"):
-            read()
+            read_all(folder)
         (folder / name).write_bytes(whole)
-    read()
+    read_all(folder)
 
 
 def test_weights_that_are_replaced_when_the_writer_is_killed_still_open(copied: Path) -> None:

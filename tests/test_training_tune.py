@@ -41,6 +41,7 @@ def test_a_search_that_was_stopped_draws_what_one_straight_through_draws(
     assert [path.name for path in sorted((tmp_path / "straight-tune").iterdir())] == [
         "best.toml",
         "study.jsonl",
+        "textsplice.json",
         "trial-0000.jsonl",
         "trial-0001.jsonl",
         "trial-0002.jsonl",

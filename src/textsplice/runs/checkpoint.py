@@ -43,8 +43,7 @@ class CheckpointFolder:
         hashes = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
         contents[STATE] = _state_text(state, hashes).encode("utf-8")
         try:
-            for folder in (self.path, partial, previous):
-                _require_ours(folder)
+            self.require_ours()
             for leftover in (partial, previous) if self.path.exists() else (partial,):
                 _remove(leftover)
             partial.mkdir(parents=True)
@@ -59,6 +58,14 @@ class CheckpointFolder:
             _remove(previous)
         except OSError as error:
             raise storage_error(error, self.path) from error
+
+    def require_ours(self) -> None:
+        """`StorageError` if something else lies in the folder: a checkpoint is replaced as a whole."""
+        for folder in (self.path, self._beside("partial"), self._beside("previous")):
+            for path in folder.iterdir() if folder.is_dir() else ():
+                if path.name not in FILES:
+                    what = "is in the way: it was not written by training."
+                    raise StorageError(what, where=str(path), remedy="Move it away.")
 
     def find(self) -> CheckpointFolder | None:
         """This checkpoint, or the one before it if the writer died between two renames, or None."""
@@ -123,12 +130,3 @@ def _remove(folder: Path) -> None:
         remove_listed(folder, FILES)
         with suppress(OSError):  # something that is not ours is in it
             folder.rmdir()
-
-
-def _require_ours(folder: Path) -> None:
-    """A checkpoint is replaced as a whole folder: nothing else may lie in it."""
-    for path in folder.iterdir() if folder.is_dir() else ():
-        if path.name not in FILES:
-            raise StorageError(
-                "is in the way: it was not written by training.", where=str(path), remedy="Move it away."
-            )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,34 +10,46 @@ from typing import cast
 
 from textsplice.errors import StorageError
 from textsplice.files import atomic_write_bytes, atomic_write_text
+from textsplice.runs.integrity import CheckedFiles
 from textsplice.runs.ownership import remove_listed
 
 LIST = "encodings.json"
-FORMAT = "textsplice.encodings/1"
+FORMAT = "textsplice.encodings/2"
+REMEDY = "Make it again with `textsplice generate --cache-encodings`."
 
 
 @dataclass(frozen=True, slots=True)
 class EncodingFolder:
-    """Shards by the first row they hold; `encodings.json` lists those we wrote."""
+    """Shards by the first row they hold; `encodings.json` lists those we wrote, with their hashes."""
 
     path: Path
 
     def exists(self) -> bool:
-        """Whether there may be shards."""
-        return self.path.is_dir()
+        """Whether there are shards."""
+        return bool(self._listed())
 
     def shard(self, first: int) -> Path:
-        """The shard whose first row is `first`."""
-        return self.path / f"{first:08}.safetensors"
+        """The shard whose first row is `first`, checked; `StorageError` if it is not one that we wrote."""
+        name = _name(first)
+        listed = self._listed()
+        if name not in listed:
+            raise StorageError("is missing.", where=str(self.path / name), remedy=REMEDY)
+        return CheckedFiles(self.path, listed, REMEDY).path(name)
 
     def write(self, first: int, content: bytes) -> None:
         """Writes a shard, and lists it."""
-        path = self.shard(first)
+        name = _name(first)
         listed = self._listed()
-        if path.name not in listed:
-            data = {"format": FORMAT, "files": sorted([*listed, path.name])}
-            atomic_write_text(self.path / LIST, json.dumps(data, indent=1) + "\n")
-        atomic_write_bytes(path, content)
+        if name not in listed and (self.path / name).exists():
+            raise StorageError(
+                "is in the way: it is not listed as a file of ours.",
+                where=str(self.path / name),
+                remedy="Move it away.",
+            )
+        listed[name] = hashlib.sha256(content).hexdigest()
+        data = {"format": FORMAT, "files": dict(sorted(listed.items()))}
+        atomic_write_text(self.path / LIST, json.dumps(data, indent=1) + "\n")
+        atomic_write_bytes(self.path / name, content)
 
     def remove(self) -> None:
         """Removes the shards we wrote."""
@@ -45,12 +58,17 @@ class EncodingFolder:
             if not any(self.path.iterdir()):
                 self.path.rmdir()
 
-    def _listed(self) -> list[str]:
+    def _listed(self) -> dict[str, str]:
         path = self.path / LIST
         if not path.is_file():
-            return []
+            return {}
         try:
             data = cast("dict[str, object]", json.loads(path.read_text(encoding="utf-8")))
-            return [str(name) for name in cast("list[object]", data["files"])]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise StorageError(f"can't be read: {error}.", where=str(path)) from error
+            files = cast("dict[str, object]", data["files"])
+            return {name: str(digest) for name, digest in files.items()}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise StorageError(f"can't be read: {error}.", where=str(path), remedy="Delete it.") from error
+
+
+def _name(first: int) -> str:
+    return f"{first:08}.safetensors"

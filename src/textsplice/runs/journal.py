@@ -53,19 +53,30 @@ def read_journal(path: Path) -> list[dict[str, float | int | str | bool]]:
             row = json.loads(line)
         except ValueError as error:
             raise StorageError(f"is not JSON: {error}.", where=f"{path}:{number}") from error
-        if isinstance(row, dict):
-            lines.append(cast("dict[str, float | int | str | bool]", row))
+        if not isinstance(row, dict):
+            raise StorageError("is not a JSON object.", where=f"{path}:{number}")
+        lines.append(cast("dict[str, float | int | str | bool]", row))
     return lines
 
 
 def _whole_lines(path: Path) -> list[str]:
-    return [
-        line for line in path.read_text(encoding="utf-8").splitlines(keepends=True) if line.endswith("\n")
-    ]
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise StorageError(f"can't be read: {error}.", where=str(path)) from error
+    return [line for line in text.split("\n")[:-1] if line]
 
 
 def _lines_until(path: Path, step: int) -> list[str]:
-    return [line for line in _whole_lines(path) if json.loads(line)["step"] <= step]
+    rows = zip(_whole_lines(path), read_journal(path), strict=True)
+    return [f"{line}\n" for line, row in rows if _step(row, path) <= step]
+
+
+def _step(row: Mapping[str, object], path: Path) -> int:
+    step = row.get("step")
+    if not isinstance(step, int):
+        raise StorageError("has a line that does not say its step.", where=str(path))
+    return step
 
 
 def _tensorboard_writer(folder: Path, step: int) -> _Writer:

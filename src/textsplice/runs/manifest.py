@@ -6,16 +6,20 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
 from textsplice.errors import StorageError
 from textsplice.files import atomic_write_text, file_hash, storage_error
 from textsplice.runs.ownership import listed_path, remove_listed
+from textsplice.runs.prepared_files import is_prepared_name
 
 NAME = "manifest.json"
 FORMAT = 1
+MADE_BY = "textsplice prepare"
+KEYS = {"format", "stages", "announced", "made_by"}
+_KEY = re.compile("[0-9a-f]{20}")
+_DIGEST = re.compile("[0-9a-f]{64}")
 
 Stages = dict[str, dict[str, object]]
 
@@ -31,10 +35,12 @@ def is_manifest(path: Path) -> bool:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return False
-    if not isinstance(data, dict):
-        return False
-    found = cast("dict[str, object]", data)
-    return isinstance(found.get("format"), int) and isinstance(found.get("stages"), dict)
+    match data:
+        case {"format": int(), "stages": dict(stages)} if not data.keys() - KEYS:
+            finished = cast("dict[str, object]", stages)
+            return _is_sound(finished) and (bool(finished) or data.get("made_by") == MADE_BY)
+        case _:
+            return False
 
 
 class Manifest:
@@ -67,11 +73,21 @@ class Manifest:
                     beside.unlink(missing_ok=True)
 
     def abandon_if_empty(self) -> None:
-        """Removes the manifest, and the folder if nothing else is in it, if no stage was finished."""
+        """Removes the manifest and what was announced, if no stage was finished."""
         if not self.stages:
-            remove_listed(self.folder, [*self.announced, NAME])
-            with suppress(OSError):  # something else is in it
-                self.folder.rmdir()
+            self._remove([*self.announced, NAME])
+
+    def _remove(self, names: Sequence[str]) -> None:
+        """Removes listed files; refuses a list with a name that `prepare` never writes."""
+        for name in names:
+            if not is_prepared_name(name):
+                raise StorageError(
+                    f"lists the file {name!r}, which `textsplice prepare` does not write.",
+                    where=str(self.path),
+                    remedy="It was changed or damaged; nothing was removed.",
+                )
+        files = [path for name in names for path in _files_at(listed_path(self.folder, name))]
+        remove_listed(self.folder, [path.relative_to(self.folder).as_posix() for path in files])
 
     def announce(self, *paths: Path) -> None:
         """Says which files (or whole folders) a stage is about to write; refuses those that are not ours."""
@@ -114,7 +130,7 @@ class Manifest:
         """Removes what an earlier configuration left behind: files of other stages, and nothing else."""
         kept = {name: self.stages[name] for name in stages}
         needed = {file for entry in kept.values() for file in _files(entry)}
-        remove_listed(self.folder, [name for name in self.hashes if name not in needed])
+        self._remove([name for name in self.hashes if name not in needed])
         self.stages, self.announced = kept, []
         self._write()
 
@@ -124,11 +140,16 @@ class Manifest:
 
     def _write(self) -> None:
         data: dict[str, object] = {"format": FORMAT, "stages": dict(sorted(self.stages.items()))}
-        if self.announced:
-            data["announced"] = self.announced
+        if self.announced or not self.stages:  # not finished
+            data |= {"announced": self.announced, "made_by": MADE_BY}
         text = json.dumps(data, indent=1) + "\n"
         if not self.path.exists() or self.path.read_text(encoding="utf-8") != text:
             atomic_write_text(self.path, text)
+
+
+def _files_at(path: Path) -> list[Path]:
+    """The file itself, or the files in a folder that was announced as a whole."""
+    return [file for file in path.rglob("*") if not file.is_dir()] if path.is_dir() else [path]
 
 
 def _files(entry: dict[str, object]) -> dict[str, str]:
@@ -152,7 +173,10 @@ def _read(path: Path) -> tuple[Stages, list[str]]:
             what = f"is of format {version}; this version reads {FORMAT}."
         case {"format": int(), "stages": dict(stages)} if _is_sound(cast("dict[str, object]", stages)):
             announced = cast("dict[str, object]", data).get("announced", [])
-            return cast("Stages", stages), cast("list[str]", announced)
+            names = cast("list[object]", announced) if isinstance(announced, list) else [announced]
+            if all(isinstance(name, str) for name in names):
+                return cast("Stages", stages), cast("list[str]", names)
+            what = "is not a manifest of a prepared folder."
         case _:
             what = "is not a manifest of a prepared folder."
     raise StorageError(what, where=str(path), remedy=remedy)
@@ -161,8 +185,9 @@ def _read(path: Path) -> tuple[Stages, list[str]]:
 def _is_sound(stages: dict[str, object]) -> bool:
     for entry in stages.values():
         match entry:
-            case {"key": str(), "files": dict(files)}:
-                if not all(isinstance(digest, str) for digest in cast("dict[str, object]", files).values()):
+            case {"key": str(key), "files": dict(files)} if _KEY.fullmatch(key):
+                digests = cast("dict[str, object]", files).values()
+                if not all(isinstance(digest, str) and _DIGEST.fullmatch(digest) for digest in digests):
                     return False
             case _:
                 return False

@@ -36,6 +36,7 @@ def listed_path(folder: Path, name: str) -> Path:
     """The file that a list calls `name`; `StorageError` if that would lie outside the folder."""
     parts = PurePosixPath(name).parts
     inside = bool(parts) and not name.startswith("/") and ".." not in parts and "\\" not in name
+    inside = inside and name.isprintable()  # no NUL, no half of a surrogate pair
     path = folder.joinpath(*parts) if inside else folder
     # A link inside the folder could lead out of it.
     links = [parent for parent in path.parents if parent.is_relative_to(folder) and parent != folder]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import cast
@@ -99,8 +99,8 @@ class Prepared:
                 remedy="Run `textsplice prepare CONFIG`.",
             )
         manifest = Manifest(files.folder)
-        checked = CheckedFiles(files.folder, manifest.hashes, REMEDY)
-        return cls(files, load_config(checked.path(files.config.name)), manifest)
+        opened = cls(files, Config(), manifest)
+        return replace(opened, config=load_config(opened._path(files.config)))
 
     @property
     def folder(self) -> Path:
@@ -117,7 +117,10 @@ class Prepared:
         return CheckedFiles(self.folder, self.manifest.hashes, REMEDY)
 
     def _path(self, path: Path) -> Path:
-        return self._checked.path(path.relative_to(self.folder).as_posix())
+        name = path.relative_to(self.folder).as_posix()
+        if name not in self.manifest.hashes:
+            raise StorageError("is not listed in the manifest.", where=str(path), remedy=REMEDY)
+        return self._checked.path(name)
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -127,6 +130,8 @@ class Prepared:
     @cached_property
     def store(self) -> Store:
         """The training texts that may be spliced from."""
+        if "store" not in self.manifest.stages:
+            raise StorageError("is not listed in the manifest.", where=str(self.files.store), remedy=REMEDY)
         return Store.load(self._checked.folder_path(self.files.store.name))
 
     def store_files(self) -> list[Path]:
@@ -184,6 +189,9 @@ class Prepared:
         tables: list[pa.Table] = []
         while path_of(split, len(tables)).relative_to(self.folder).as_posix() in self.manifest.hashes:
             tables.append(read_columns(self._path(path_of(split, len(tables)))))
+        if not tables:
+            where = str(path_of(split, 0))
+            raise StorageError("is not listed in the manifest.", where=where, remedy=REMEDY)
         return pa.concat_tables(tables)
 
 
@@ -191,6 +199,7 @@ class Prepared:
 def claimed(folder: Path) -> Generator[Manifest]:
     """Holds a folder for one `prepare`: a new or empty one, or one that `prepare` made before."""
     Prepared.require_free(folder)
+    existed = folder.exists()
     busy = StorageError(
         "another process is preparing this folder.", where=str(folder), remedy="Wait until it ends."
     )
@@ -201,6 +210,9 @@ def claimed(folder: Path) -> Generator[Manifest]:
             yield manifest
         except BaseException:
             manifest.abandon_if_empty()
+            if not existed:
+                with suppress(OSError):  # something is in it
+                    folder.rmdir()
             raise
 
 

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
+
+_NAMES = re.compile(
+    r"config\.toml|words\.json|vocab\.json|lexicon\.toml|manifest\.json|store(/.+)?"
+    r"|(texts|encoded)/[^/]+\.parquet|(neighbors|derivations)/[^/]+-\d{4,}\.parquet"
+)
+
+
+def is_prepared_name(name: str) -> bool:
+    """Whether `prepare` writes files of this name."""
+    return _NAMES.fullmatch(name) is not None
 
 
 @dataclass(frozen=True, slots=True)

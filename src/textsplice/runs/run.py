@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -37,7 +38,9 @@ from textsplice.text.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from torch import Tensor
 
-FORMAT = "textsplice.run/2"
+FORMAT_FAMILY = "textsplice.run/"
+FORMAT = f"{FORMAT_FAMILY}2"
+ID = re.compile("[0-9a-f]{12}")
 ABOUT = "run.json"
 CONFIG = "config.toml"
 SHAPE = "config.json"
@@ -79,8 +82,20 @@ class Run:
             about = json.loads((Path(folder) / ABOUT).read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
             return False
-        ours = {"id", "version", "prepared"}
-        return isinstance(about, dict) and ours <= cast("dict[str, object]", about).keys()
+        match about:
+            case {"format": str(form), "id": str(), "version": str(), "prepared": str(), "files": dict()}:
+                return form.startswith(FORMAT_FAMILY)
+            case {
+                "id": str(name),
+                "version": str(),
+                "prepared": str(),
+                "command": list(),
+                "hardware": dict(),
+            }:
+                # As version 0.1 wrote it.
+                return "format" not in about and ID.fullmatch(name) is not None
+            case _:
+                return False
 
     @classmethod
     def open(cls, folder: Path | str) -> Run:
@@ -224,7 +239,8 @@ class Run:
         """
         recorded = self.about.get("judge")
         own = name == self.config.search.judge
-        beside = [self.path / recorded] if own and isinstance(recorded, str) else []
+        # Links are resolved first: `..` of a link is not where the link is.
+        beside = [self.path.resolve() / recorded] if own and isinstance(recorded, str) else []
         # Runs of before format 2 did not record it: try the folder of that name next to the run.
         old = [self.path.resolve().parent / Path(name).name] if own else []
         for folder in (*beside, Path(name), *old):
@@ -317,7 +333,7 @@ class Run:
         self._replace(CONFIG, to_toml(config).encode("utf-8"))
         changes = {name: value for name, value in about.items() if self.about.get(name) != value}
         if config.search.judge:
-            changes["judge"] = os.path.relpath(config.search.judge, self.path)
+            changes["judge"] = os.path.relpath(os.path.realpath(config.search.judge), self.path.resolve())
         self._record({}, **changes)
 
     def _upgrade(self) -> None:
@@ -332,6 +348,11 @@ class Run:
         """Lists TensorBoard's files as ours."""
         found = sorted(self.tensorboard.glob("events.out.tfevents.*"))
         self._record({path.relative_to(self.path).as_posix(): file_hash(path) for path in found})
+
+    def require_removable(self) -> None:
+        """`StorageError` if somebody's file lies where a new run would have to write."""
+        for checkpoint in (self.last, self.best):
+            checkpoint.require_ours()
 
     def remove(self) -> None:
         """Removes everything that training wrote, and nothing else; `run.json` goes last."""

@@ -63,6 +63,12 @@ def begin_run(
             where=str(folder),
             remedy="Go on with --resume, or discard it with --fresh.",
         )
+    if run is not None and checkpoint is None and run.weights_id is not None and not fresh:
+        raise TrainingError(
+            "there is a trained policy here, but no checkpoint to continue from.",
+            where=str(folder),
+            remedy="Restore its checkpoints, set output.run to another folder, or discard it with --fresh.",
+        )
     computing = _computing(config.training, world)
     about = {**_about(config, prepared, command), "computing": computing}
     if run is not None and resume and run.is_complete():
@@ -71,6 +77,7 @@ def begin_run(
         run.describe(config, {**about, "id": run.id})  # what it has generated names it by this id
         return run, change
     if run is not None:
+        run.require_removable()
         run.remove()
     return Run.create(folder, config, prepared, about), None
 

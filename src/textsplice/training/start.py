@@ -21,6 +21,7 @@ from textsplice.runs.prepared import Prepared
 from textsplice.runs.run import Run
 from textsplice.text.vocabulary import Vocabulary
 from textsplice.training.begin import begin_run
+from textsplice.training.examples import Examples
 from textsplice.training.launch import launch
 from textsplice.training.loop import Trainer, TrainingResult
 from textsplice.training.processes import is_worker, joined
@@ -54,13 +55,15 @@ def train(
     prepared = Prepared.open(config.output.prepared)
     check_prepared(config, prepared)
     with joined(config.training.device) as processes, ExitStack() as stack:
+        # Made before the folder is touched: settings that can't work must not cost an old run.
+        policy = policy_of(config, prepared.vocabulary).to(processes.device)
+        Examples.of(prepared, "train", policy, processes).order(config.training)
         run, change = Run(Path(config.output.run)), None
         if processes.writes:
             stack.enter_context(Run.claimed(run.path))
             run, change = begin_run(
                 config, prepared, resume=resume, fresh=fresh, command=command, world=processes.world
             )
-        policy = policy_of(config, prepared.vocabulary).to(processes.device)
         return Trainer(config, prepared, policy, run, processes).run(quiet=quiet, note=change)
 
 

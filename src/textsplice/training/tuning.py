@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from textsplice.config import Config, to_toml
 from textsplice.errors import ConfigError, DivergedError, MissingExtraError, TrainingError
-from textsplice.files import atomic_write_text
+from textsplice.runs.outputs import OutputFolder
 from textsplice.runs.ownership import require_ours
 from textsplice.runs.run import Run
 from textsplice.training.start import train
@@ -66,8 +66,7 @@ def tune(
         outcome = "no result" if loss is None else f"loss {loss:.3f}"
         report(f"trial {_finished(study)} of {trials}: {outcome} with {json.dumps(trial.params)}")
     best = _best(study, folder)
-    path = folder / "best.toml"
-    atomic_write_text(path, to_toml(with_values(config, best.params)))
+    path = OutputFolder(folder).write("best.toml", to_toml(with_values(config, best.params)))
     return TuningResult(_finished(study), cast(float, best.value), best.params, path)
 
 
@@ -102,7 +101,7 @@ def _try(config: Config, quiet: bool) -> float | None:
 def _leave_journal(folder: Path) -> None:
     run = Run.open(folder)
     if run.journal.is_file():  # a trial that diverged at once has written none
-        run.journal.replace(folder.with_suffix(".jsonl"))
+        OutputFolder(folder.parent).write(f"{folder.name}.jsonl", run.journal.read_bytes())
     run.remove()
     if not any(folder.iterdir()):
         folder.rmdir()
