@@ -24,10 +24,14 @@ class Written(NamedTuple):
     size: int
 
     def cut(self, path: Path) -> None:
-        """Cuts off what follows the last complete row."""
+        """Cuts off what follows the last complete row, which gets its line feed if it has none."""
         try:
             if path.exists():
                 os.truncate(path, self.size)
+                with path.open("rb+") as file:
+                    file.seek(max(self.size - 1, 0))
+                    if self.size and file.read(1) != b"\n":
+                        file.write(b"\n")
         except OSError as error:
             raise storage_error(error, path) from error
 
@@ -57,8 +61,8 @@ def already_written(path: Path) -> Written:
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
-                if not line.endswith(b"\n"):
-                    _require_row_start(line, path)
+                if not line.endswith(b"\n") and not _is_object(line):
+                    _require_row_start(line, path, first=not rows)
                     break
                 if line.strip():
                     rows.append(_parse(line, f"{path}:{number}"))
@@ -120,10 +124,20 @@ def write_row(file: IO[str], generation: Generation, path: Path | None) -> None:
         raise storage_error(error, path or Path("standard output")) from error
 
 
-def _require_row_start(line: bytes, path: Path) -> None:
-    if not ROW_START.startswith(line[: len(ROW_START)]):
-        remedy = "Name another file; this one was not changed."
-        raise InputError("is not a file of generations.", where=str(path), remedy=remedy)
+def _is_object(line: bytes) -> bool:
+    """Whether a last line without line feed is a complete row all the same."""
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _require_row_start(line: bytes, path: Path, *, first: bool) -> None:
+    """What is cut off must be the beginning of a row; of the first row, more than a brace."""
+    if line.startswith(ROW_START) or (not first and ROW_START.startswith(line)):
+        return
+    remedy = "Name another file; this one was not changed."
+    raise InputError("is not a file of generations.", where=str(path), remedy=remedy)
 
 
 def _parse(line: bytes, where: str) -> Mapping[str, object]:
