@@ -22,9 +22,9 @@ class Stop(IntEnum):
 
 
 _NAME = """
-    dr drs mr mrs ms mx messrs prof profs rev revd fr hon st ste sts mt ft gen col maj capt cpt cmdr lt
+    dr drs mr mrs ms mx messrs prof profs rev revd fr hon st ste sts mt gen col maj capt cpt cmdr lt
     sgt cpl pvt adm gov sen supt insp amb atty dist ave blvd rd ln hwy ph mme mmes mlle mlles mgr mons
-    dña sr sra srta sres avda av bd univ hr frl dipl ing dott dottssa sig sigg signora str pl bzw evtl
+    dña sr sra srta sres avda av bd univ frl dipl ing dott dottssa sig sigg signora str pl bzw evtl
     ggf inkl exkl vgl hrsg dhr mevr ir ul tzn np mudr judr пр проф акад им ул просп гр тов стр тел г д
     кв корп св см рис обл р κ κα δρ αγ डॉ श्री د أ ا ד
 """
@@ -35,6 +35,7 @@ _OPEN = """
 """
 # Small words too, so they count only where they are written with a capital: "on Sat. and", "he sat. it was".
 _OPEN_IF_CAPITAL = "mar sep mon wed sat sun"
+_NAME_IF_CAPITAL = "hr ft"
 _NUMBER = """
     no nos nr num núm n vol vols p pp pg pgs pag pág fig figs art arts sec sect ch chap op par para app
     vers v ver c ca circa cca env № стр гл ст п abs bd abb kap tab s
@@ -54,7 +55,10 @@ MEANING: dict[str, Stop] = {
     **dict.fromkeys(_DOTTED_OPEN.split(), Stop.OPEN),
     **dict.fromkeys(_NEVER.split(), Stop.NEVER),
 }
-IF_CAPITAL = frozenset(_OPEN_IF_CAPITAL.split())
+IF_CAPITAL: dict[str, Stop] = {
+    **dict.fromkeys(_OPEN_IF_CAPITAL.split(), Stop.OPEN),
+    **dict.fromkeys(_NAME_IF_CAPITAL.split(), Stop.NAME),
+}
 
 # Words that begin a sentence after an abbreviation, since no name has them; "He" is missing: "Dr. He".
 STARTERS = frozenset(

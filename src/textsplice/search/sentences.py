@@ -37,9 +37,12 @@ _TAIL = regex.compile(
 _INNER = regex.compile(
     rf"(?:(?![\x00-\x7f{_STOPS}{_DOTS}]){_MARK})+(?:{_CLOSING}++(?![とっ]))?+(?=[\p{{L}}\p{{N}}])"
 )
-_INITIALS = regex.compile(r"\p{L}\p{M}*(?:\.\p{L}\p{M}*)+")
+_INITIALS = regex.compile(r"\p{L}{1,2}\p{M}*(?:\.\p{L}{1,2}\p{M}*)+")
 _GREEK = regex.compile(r"\p{Greek}")
 _CONTINUING = regex.compile(r"(?!\p{Pd})\p{Sentence_Break=SContinue}")
+_GREEK_QUESTION = regex.compile(r"(?<=\p{Greek});$")
+# One letter by itself abbreviates; a character of these scripts is a word.
+_WHOLE_WORD = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Khmer}\p{Myanmar}]")
 _THAI = regex.compile(r"[\p{Thai}\p{Lao}]")  # a full stop abbreviates; sentences end with a space
 
 
@@ -103,27 +106,32 @@ _ENDS = np.array(ENDS, dtype=np.int64)
 
 
 class Marks(NamedTuple):
-    """Where values of a table have marks: inside, with the tokens around them, and at their ends."""
+    """Where values of a table have marks: between tokens, at their ends, and within a token."""
 
     inside: frozenset[tuple[str, ...]] = frozenset()
     last: frozenset[tuple[str, ...]] = frozenset()
+    within: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, table: Linearized) -> Marks:
         """The marks in the values of a table; most have none."""
         inside: set[tuple[str, ...]] = set()
         last: set[tuple[str, ...]] = set()
+        within: set[str] = set()
         for segment in table.segments:
             value = table.tokens[segment.start : segment.stop]
             for place, token in enumerate(value):
                 look = _look(token)
+                if look.inner:
+                    within.add(token)
                 if look.mark:
-                    before = value[max(place - 1, 0) : place] if look.bare else []
+                    own = _own(value, place, look)
                     if place + 1 < len(value):
-                        inside.add((*before, token, value[place + 1]))
-                    elif before or not look.bare:
-                        last.add((*before, token))
-        return cls(frozenset(inside), frozenset(last)) if inside or last else NO_MARKS
+                        inside.add((*own, _core(value[place + 1])))
+                    elif len(own) > 1 or not look.bare:
+                        last.add(own)
+        found = cls(frozenset(inside), frozenset(last), frozenset(within))
+        return found if any(found) else NO_MARKS
 
 
 NO_MARKS = Marks()
@@ -153,7 +161,8 @@ def ends_with_mark(tokens: Sequence[str]) -> bool:
 
 def count_sentences(tokens: Sequence[str], marks: Marks = NO_MARKS) -> int:
     """How many sentences a text has; one without a mark at its end counts too."""
-    return len(sentence_spans(tokens, marks)) + sum(_look(token).inner for token in tokens)
+    inner = sum(_look(token).inner for token in tokens if token not in marks.within)
+    return len(sentence_spans(tokens, marks)) + inner
 
 
 def sentence_spans(tokens: Sequence[str], marks: Marks = NO_MARKS) -> list[tuple[int, int]]:
@@ -231,7 +240,8 @@ def count_after_splices(
             after[at - start] += _ENDS[fresh, following[at + 1]] - ended[at]
     for at in range(start, len(canvas)) if marks.inside else ():
         for size, token in enumerate(rest):
-            if (head[start + size - 1], token, canvas[at]) in marks.inside and endings[size]:
+            own = _own(head, start + size, _look(token))
+            if endings[size] and (*own, _core(canvas[at])) in marks.inside:
                 after[at - start, size] -= _ENDS[endings[size], seen[at - start, size]]
     return int(ended.sum()), after
 
@@ -310,8 +320,8 @@ def _ending(
     """What the mark at a place is."""
     look = looks[place]
     if marks is not NO_MARKS:
-        own = (*tokens[max(place - 1, 0) : place], tokens[place]) if look.bare else (tokens[place],)
-        if (*own, after) in marks.inside:
+        own = _own(tokens, place, look)
+        if after is not None and (*own, _core(after)) in marks.inside:
             return Ending.NONE
         if own in marks.last:
             return Ending.VALUE
@@ -322,6 +332,19 @@ def _ending(
     return _after_word(tokens, looks, place - 1 if look.bare else place)
 
 
+def _own(tokens: Sequence[str], place: int, look: _Look) -> tuple[str, ...]:
+    """A mark with the word before it."""
+    if look.bare:
+        return (*map(_core, tokens[max(place - 1, 0) : place]), tokens[place].strip())
+    return (tokens[place].lstrip("\"'([“‘«"),)
+
+
+@lru_cache(maxsize=1 << 16)
+def _core(token: str) -> str:
+    """A token without the punctuation around it, if it has more."""
+    return regex.sub(r"^[^\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}]+$", "", token) or token
+
+
 def _after_word(tokens: Sequence[str], looks: Sequence[_Look], place: int) -> Ending:
     """What a full stop is after the token at a place."""
     if place < 0:
@@ -330,13 +353,14 @@ def _after_word(tokens: Sequence[str], looks: Sequence[_Look], place: int) -> En
     if look.bare and look.mark:
         if look.mark is not Ending.PLAIN:
             return look.mark
-        spaced_dots = place > 0 and looks[place - 1].bare and looks[place - 1].mark
+        before = looks[place - 1] if place else look
+        spaced_dots = place > 0 and before.bare and before.mark is Ending.PLAIN
         return Ending.OPEN if spaced_dots else Ending.PLAIN
     if look.numeric:
         label = len(tokens[place]) <= 3 and _begins(tokens, looks, place)
         return Ending.NEVER if label else Ending.ORDINAL
     word = tokens[place]
-    if len(word) == 1 and place > 1 and tokens[place - 1] == "." and len(tokens[place - 2]) == 1:
+    if place > 1 and tokens[place - 1] == "." and _is_letter(word) and _is_letter(tokens[place - 2]):
         both = f"{tokens[place - 2]}.{word}".casefold()
         return _OF_STOP[MEANING.get(both, Stop.OPEN if word.islower() else Stop.NAME)]
     if look.stop is not Stop.UNIT:
@@ -344,6 +368,10 @@ def _after_word(tokens: Sequence[str], looks: Sequence[_Look], place: int) -> En
     if place and looks[place - 1].numeric:
         return Ending.OPEN
     return Ending.LETTER if len(word) == 1 else Ending.PLAIN
+
+
+def _is_letter(token: str) -> bool:
+    return len(token) == 1 and token.isalpha() and not _WHOLE_WORD.match(token)
 
 
 def _begins(tokens: Sequence[str], looks: Sequence[_Look], place: int) -> bool:
@@ -375,13 +403,15 @@ def _look(token: str) -> _Look:
     if token == MASK:
         return _Look(Ending.NONE, False, Stop.PLAIN, False, Following.HIDDEN, False, True, 0)
     found = _TAIL.search(token)
+    if found and _CONTINUING.search(found["closing"]):
+        found = None
     word = regex.sub(
         r"^[^\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}]+$", "", token[: found.start()] if found else token
     )
     wordy = any(character.isalnum() for character in token)
     closing = found["closing"] if found else token
     return _Look(
-        mark=_kind(found["marks"]) if found else Ending.LETTER if token.strip() == ";" else Ending.NONE,
+        mark=_kind(found["marks"]) if found else _semicolon(token),
         bare=not wordy,
         stop=_stop(word),
         numeric=word != "" and word[-1].isdigit() and not any(map(str.isalpha, word)),
@@ -390,6 +420,13 @@ def _look(token: str) -> _Look:
         wordy=wordy,
         inner=len(_INNER.findall(token)),
     )
+
+
+def _semicolon(token: str) -> Ending:
+    """What a token without a mark is: Greek asks with a semicolon."""
+    if _GREEK_QUESTION.search(token):
+        return Ending.SURE
+    return Ending.LETTER if token.strip() == ";" else Ending.NONE
 
 
 def _kind(marks: str) -> Ending:
@@ -401,20 +438,19 @@ def _kind(marks: str) -> Ending:
 def _stop(word: str) -> Stop:
     """What a full stop after a word means."""
     folded = word.casefold()
+    if _THAI.search(word):
+        return Stop.NEVER
     if len(word) == 1 and word.isalpha() and not word.islower():
-        uncased = not word.isupper()
-        return MEANING.get(word, Stop.PLAIN) if uncased else Stop.NAME  # an initial
-    if folded in IF_CAPITAL:
-        return Stop.OPEN if word[0].isupper() else Stop.PLAIN
-    known = MEANING.get(folded)
-    if known is Stop.LETTER or (known is None and len(word) == 1 and word.islower()):
+        return Stop.PLAIN if _WHOLE_WORD.match(word) else Stop.NAME  # an initial
+    known = (word[:1].isupper() and IF_CAPITAL.get(folded)) or MEANING.get(folded)
+    if known is None and len(word) == 1 and word.islower():
         return Stop.LETTER
     if known is not None:
         return known
     if _INITIALS.fullmatch(word):
         return Stop.OPEN if word[-1].islower() else Stop.NAME
-    if _THAI.search(word):
-        return Stop.NEVER
+    if word[-1:].isdigit() and any(_WHOLE_WORD.match(letter) for letter in word):
+        return Stop.NUMBER  # its decimals follow
     unit = folded.lstrip("0123456789.,")
     return Stop.OPEN if unit != folded and MEANING.get(unit) is Stop.UNIT else Stop.PLAIN
 
