@@ -148,6 +148,7 @@ class _Look(NamedTuple):
     closes: bool
     wordy: bool
     inner: int
+    special: bool  # a full stop after it may not end a sentence
 
 
 def ends_with_mark(tokens: Sequence[str]) -> bool:
@@ -219,57 +220,68 @@ def count_after_splices(
     By (stop - start, end - begin - 1). What a splice changes further than a word away from its ends is not
     seen: a cut through `e.g.`, for instance.
     """
-    looks = [_look(token) for token in canvas]
-    ended = np.array(_ended(canvas, looks, marks), dtype=np.int64)
-    following = np.array(_followings(looks), dtype=np.intp)
+    looks, ended, following = _scan(tuple(canvas), marks)
     head = [*canvas[:start], *rest]
-    before = [_look(token) for token in head]
-    laid = np.concatenate(([0], np.cumsum(_ended(head, before, marks))))
-    # The marks at the ends of the spans, which see what is right of the splice.
-    counts, endings, quoted = _span_ends(head, before, start, laid, marks)
-    seen = following[start:, None]
-    seen = np.where(quoted[None, :] & (seen == Following.LOWER), Following.QUOTED, seen)
-    removed = np.concatenate(([0], np.cumsum(ended[start:])))
-    right = int(ended[start:].sum()) - removed
-    after = counts[None, :] + _ENDS[endings[None, :], seen] + right[:, None]
-    # The marks at the beginning of what is right of the splice, which see the span.
+    before = [*looks[:start], *map(_look, rest)]
+    counts, ends = _span_ends(head, before, start, marks)
+    right = int(ended[start:].sum()) - np.concatenate(([0], np.cumsum(ended[start:])))
+    after = right[:, None] + np.array(counts, dtype=np.int64)
+    # The mark at the end of a span sees what is right of the splice.
+    for size, (ending, closed, own) in ends.items():
+        seen = following[start:]
+        if closed:
+            seen = np.where(seen == Following.LOWER, Following.QUOTED, seen)
+        more = _ENDS[ending][seen]
+        if marks.inside:
+            more[[(*own, _core(token)) in marks.inside for token in canvas[start:]] + [False]] = 0
+        after[:, size] += more
+    # A full stop that is right of the splice sees the span.
     stops = [at for at in range(start, len(canvas)) if looks[at].bare and looks[at].mark is Ending.PLAIN]
     if stops:
-        fresh = np.array([_after_word(head, before, at) for at in range(start, len(head))], dtype=np.intp)
+        fresh = [int(Ending.PLAIN)] * len(rest)
+        for size, look in enumerate(before[start:]):
+            if look.special:
+                fresh[size] = int(_after_word(head, before, start + size))
         for at in stops:
             after[at - start] += _ENDS[fresh, following[at + 1]] - ended[at]
-    for at in range(start, len(canvas)) if marks.inside else ():
-        for size, token in enumerate(rest):
-            own = _own(head, start + size, _look(token))
-            if endings[size] and (*own, _core(canvas[at])) in marks.inside:
-                after[at - start, size] -= _ENDS[endings[size], seen[at - start, size]]
     return int(ended.sum()), after
 
 
+@lru_cache(maxsize=256)
+def _scan(canvas: tuple[str, ...], marks: Marks) -> tuple[list[_Look], NDArray[np.int64], NDArray[np.int64]]:
+    """What the tokens of a canvas show, which of them end a sentence, and what follows each place."""
+    looks = list(map(_look, canvas))
+    following = [int(_following(looks, place)) for place in range(len(looks) + 1)]
+    return looks, np.array(_ended(canvas, looks, marks), dtype=np.int64), np.array(following, dtype=np.int64)
+
+
 def _span_ends(
-    head: Sequence[str], looks: Sequence[_Look], start: int, laid: NDArray[np.int64], marks: Marks
-) -> tuple[NDArray[np.int64], NDArray[np.intp], NDArray[np.bool_]]:
-    """Of each span from `start`: how many sentences end before its last mark, which is what, and closed."""
+    head: Sequence[str], looks: Sequence[_Look], start: int, marks: Marks
+) -> tuple[list[int], dict[int, tuple[Ending, bool, tuple[str, ...]]]]:
+    """Of each span from `start`, how many sentences end in `head` before it ends.
+
+    Of spans that end with a mark, that mark does not count; what it is, whether a quote closes after it, and
+    the mark with the word before it are in the second.
+    """
+    ended = _ended(head, looks, marks)
     counts: list[int] = []
-    endings: list[int] = []
-    quoted: list[bool] = []
-    last, closed = -1, False
+    ends: dict[int, tuple[Ending, bool, tuple[str, ...]]] = {}
+    last, closed, count = -1, False, 0
     for place, look in enumerate(looks):
         if look.mark:
+            count += last >= 0 and ended[last]
             last, closed = place, look.closes
         elif look.start is Following.THROUGH:
             closed = closed or look.closes
-        else:
+        elif last >= 0:
+            count += ended[last]
             last = -1
         if place >= start:
-            counts.append(int(laid[last if last >= 0 else place + 1]))
-            endings.append(_ending(head, looks, last, marks, None) if last >= 0 else Ending.NONE)
-            quoted.append(closed)
-    return (
-        np.array(counts, dtype=np.int64),
-        np.array(endings, dtype=np.intp),
-        np.array(quoted, dtype=np.bool_),
-    )
+            counts.append(count)
+            if last >= 0:
+                own = _own(head, last, looks[last]) if last == place else ()
+                ends[place - start] = (_ending(head, looks, last, marks, None), closed, own)
+    return counts, ends
 
 
 def _add(spans: list[tuple[int, int]], start: int, stop: int, wordy: bool) -> None:
@@ -288,11 +300,10 @@ def _closes_here(token: str, look: _Look, quotes: int) -> bool:
 
 def _ended(tokens: Sequence[str], looks: Sequence[_Look], marks: Marks) -> list[bool]:
     """Of each token, whether a sentence ends with it."""
-    following = _followings(looks)
     ended = [False] * len(tokens)
     for place, look in enumerate(looks):
         if look.mark:
-            seen = following[place + 1]
+            seen = _following(looks, place + 1)
             if look.closes and seen is Following.LOWER:
                 seen = Following.QUOTED
             after = tokens[place + 1] if place + 1 < len(tokens) else None
@@ -300,18 +311,16 @@ def _ended(tokens: Sequence[str], looks: Sequence[_Look], marks: Marks) -> list[
     return ended
 
 
-def _followings(looks: Sequence[_Look]) -> list[Following]:
-    """What comes at each place and after the last, for a mark before it."""
-    found = [Following.END] * (len(looks) + 1)
-    for place in range(len(looks) - 1, -1, -1):
-        look = looks[place]
-        seen = look.start
-        if seen is Following.THROUGH:
-            seen = found[place + 1]
-            if look.closes and seen in (Following.LOWER, Following.PARTICLE, Following.LETTER):
-                seen = Following.QUOTED
-        found[place] = seen
-    return found
+def _following(looks: Sequence[_Look], place: int) -> Following:
+    """What comes at a place, for a mark before it."""
+    closed = False
+    for at in range(place, len(looks)):
+        look = looks[at]
+        if look.start is not Following.THROUGH:
+            quoted = closed and look.start in (Following.LOWER, Following.PARTICLE, Following.LETTER)
+            return Following.QUOTED if quoted else look.start
+        closed = closed or look.closes
+    return Following.END
 
 
 def _ending(
@@ -399,9 +408,9 @@ _OF_STOP = {
 @lru_cache(maxsize=1 << 16)
 def _look(token: str) -> _Look:
     if token in (BEGIN, END):
-        return _Look(Ending.NONE, False, Stop.PLAIN, False, Following.END, False, False, 0)
+        return _Look(Ending.NONE, False, Stop.PLAIN, False, Following.END, False, False, 0, False)
     if token == MASK:
-        return _Look(Ending.NONE, False, Stop.PLAIN, False, Following.HIDDEN, False, True, 0)
+        return _Look(Ending.NONE, False, Stop.PLAIN, False, Following.HIDDEN, False, True, 0, False)
     found = _TAIL.search(token)
     if found and _CONTINUING.search(found["closing"]):
         found = None
@@ -410,15 +419,17 @@ def _look(token: str) -> _Look:
     )
     wordy = any(character.isalnum() for character in token)
     closing = found["closing"] if found else token
+    stop = _stop(word)
     return _Look(
         mark=_kind(found["marks"]) if found else _semicolon(token),
         bare=not wordy,
-        stop=_stop(word),
+        stop=stop,
         numeric=word != "" and word[-1].isdigit() and not any(map(str.isalpha, word)),
         start=_start(token),
         closes=(found is not None or not wordy) and regex.search(_CLOSING, closing) is not None,
         wordy=wordy,
         inner=len(_INNER.findall(token)),
+        special=stop is not Stop.PLAIN or len(token) == 1 or found is not None or word[-1:].isdigit(),
     )
 
 
