@@ -29,6 +29,16 @@ _STROKES = regex.compile(
 )
 _ACCENT = regex.compile(r"(?<=[\p{Latin}\p{Greek}\p{Cyrillic}])\p{Mn}+")
 _RAISED = regex.compile(r"[™℠²³¹⁰-⁹₀-₉]")  # not part of the word that they follow
+# Accents by themselves, whose compatible form is a space with an accent.
+_SPACED_ACCENT = regex.compile(
+    r"[\u00a8\u00af\u00b8\u02d8-\u02dd\u037a\u0384\u0385\u1fbd\u1fbf-\u1fc1\u1fcd-\u1fcf\u1fdd-\u1fdf"
+    r"\u1fed\u1fee\u1ffd\u1ffe\u2017\u203e\u309b\u309c\ufc5e-\ufc63\ufe49-\ufe4c\ufe70\ufe72\ufe74\ufe76\ufe78\ufe7a\ufe7c\ufe7e\uffe3]"
+)
+# Letters in a circle or a box, each of which is a token.
+_BOXED = r"[Ⓐ-ⓩ⒜-⒵\U0001f110-\U0001f169\U0001f170-\U0001f189]"
+_BOXED_SPACE = regex.compile(rf"(?<={_BOXED})\s(?={_BOXED})")
+_ZEROS = regex.compile(r"(?<=\p{L})0+|0+(?=\p{L})")
+_BARS = regex.compile(r"(?<=\p{L})[1|]+|[1|]+(?=\p{L})|I")
 _DASH = regex.compile(r"[\p{Pd}\u2212\u2043\u02d7\u2796\u207b\u208b]")
 _APOSTROPHES = str.maketrans(dict.fromkeys("‘’‛ʼʹʻ′´`＇՚", "'"))
 _NO_SPACES = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー"
@@ -49,10 +59,10 @@ def fold(text: str) -> str:
 def fold_lookalikes(text: str) -> str:
     """The same for a text in which letters may stand for others that look like them."""
     if not text.isascii():
-        text = unicodedata.normalize("NFD", _plain(text))
+        text = unicodedata.normalize("NFD", _plain(_BOXED_SPACE.sub("", text).translate(LATIN)))
         text = unicodedata.normalize("NFC", _ACCENT.sub("", text)).translate(LATIN)
-    text = regex.sub(r"(?<=\p{L})0|0(?=\p{L})", "o", text)
-    text = regex.sub(r"(?<=\p{L})[1|]|[1|](?=\p{L})|I", _BAR, text)
+    text = _ZEROS.sub(lambda found: "o" * len(found[0]), text)
+    text = _BARS.sub(lambda found: _BAR * len(found[0]), text)
     return fold(fold(text).translate(LATIN))
 
 
@@ -98,7 +108,7 @@ def find(phrases: Sequence[Phrase], tokens: Sequence[str]) -> int | None:
 def _plain(text: str) -> str:
     """Without strokes, with compatible forms and plain apostrophes."""
     text = _RAISED.sub(r" \g<0> ", _STROKES.sub("", text.translate(_APOSTROPHES)))
-    return unicodedata.normalize("NFKC", text)
+    return unicodedata.normalize("NFKC", _BOXED_SPACE.sub("", _SPACED_ACCENT.sub("^", text)))
 
 
 def _compatible(text: str) -> str:
@@ -133,12 +143,12 @@ def _pattern(atoms: Sequence[str], *, gaps: bool) -> regex.Pattern[str]:
 
 
 def _spelled(atom: str, gap: str) -> str:
-    """What matches an atom, with gaps between its letters, and spaces where its script has none."""
+    """What matches an atom, with gaps between its letters, and spaces where a tokenizer may split it."""
     if atom == "-" and gap:
         return rf"(?:-|{_GAP})"  # a soft hyphen may show as one
     found = _letter(atom[0])
     for before, letter in pairwise(atom):
-        spaceless = _SPACELESS.match(before) or _SPACELESS.match(letter)
+        spaceless = _SPACELESS.match(before) or _SPACELESS.match(letter) or _is_unit(before, letter)
         found += (rf"(?:\s|{_GAP})*" if gap else r"\s*") if spaceless else gap
         found += _letter(letter)
     return found
@@ -148,6 +158,11 @@ def _letter(letter: str) -> str:
     if letter in ("i", "l", "1", _BAR):
         return f"[{letter}{_BAR}]"
     return regex.escape(letter)
+
+
+def _is_unit(before: str, letter: str) -> bool:
+    """Whether a number ends here: `5km` is found in `5 km`."""
+    return before.isnumeric() != letter.isnumeric()
 
 
 def _is_word(atom: str) -> bool:
