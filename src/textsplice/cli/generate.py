@@ -59,6 +59,12 @@ Require = Annotated[
 Forbid = Annotated[
     list[str] | None, typer.Option(metavar="WORD", help="Rule: the word or phrase must not appear.")
 ]
+ForbidLookalikes = Annotated[
+    bool,
+    typer.Option(
+        "--forbid-lookalikes", help="What --forbid names is also found in letters that look like it."
+    ),
+]
 CopyOnly = Annotated[bool, typer.Option("--copy-only", help="Rule: no generated words.")]
 KeepSentences = Annotated[
     bool, typer.Option("--keep-sentences", help="Rule: no whole sentence is ever replaced.")
@@ -96,6 +102,7 @@ def generate(
     approved: Approved = None,
     require: Require = None,
     forbid: Forbid = None,
+    forbid_lookalikes: ForbidLookalikes = False,
     copy_only: CopyOnly = False,
     keep_sentences: KeepSentences = False,
     min_sentences: MinSentences = None,
@@ -116,6 +123,7 @@ def generate(
     splicer = open_splicer(run, swap=swap)
     corpus = read_corpus(tables, split, text_column=text_column, like=splicer.config.corpus)
     rules = _rules(approved, require, forbid, copy_only, keep_sentences, min_sentences, max_sentences)
+    rules = _with_lookalikes(rules) if forbid_lookalikes else rules
     rules += [_parse_rule(text) for text in rule or []]
     shortcuts = {"beam": beam, "batch_size": batch_size}
     changes = [f"search.{key}={value}" for key, value in shortcuts.items() if value is not None]
@@ -201,6 +209,17 @@ def _rules(
     if max_sentences:
         found.append(rules.MaxSentences(max_sentences))
     return found
+
+
+def _with_lookalikes(rules: list[Rule]) -> list[Rule]:
+    from textsplice.errors import ConfigError
+    from textsplice.search.rules import ForbidWords
+
+    if not any(isinstance(rule, ForbidWords) for rule in rules):
+        raise ConfigError(
+            "there is no word to forbid.", where="--forbid-lookalikes", remedy="Name one with --forbid."
+        )
+    return [ForbidWords(r.words, lookalikes=True) if isinstance(r, ForbidWords) else r for r in rules]
 
 
 def _parse_rule(text: str) -> Rule:

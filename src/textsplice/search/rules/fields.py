@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from textsplice.oracle.numbering import TABLE
 from textsplice.policy.problem import Draft
-from textsplice.search.rules.reading import strings
+from textsplice.search.rules.reading import only, strings
 from textsplice.search.rules.rule import Rule
-from textsplice.text.linearize import Segment
+from textsplice.text.linearize import Linearized, Segment
+from textsplice.text.tokens import detokenize
+
+_JOINS = frozenset("-‐‑–−/.,:×")  # of numbers, if no space is beside them
 
 
 @dataclass(frozen=True)
 class RequireFields(Rule):
-    """All values of these fields appear in the text, copied from the table or word for word."""
+    """All values of these fields appear in the text, each whole and in one piece, as the table writes it."""
 
     fields: tuple[str, ...]
     name: ClassVar[str] = "require-fields"
@@ -24,15 +26,8 @@ class RequireFields(Rule):
         object.__setattr__(self, "fields", (fields,) if isinstance(fields, str) else tuple(fields))
 
     def missing(self, draft: Draft) -> Sequence[Segment]:
-        copied = {o.position for o in draft.origins if o.neighbor == TABLE}
         table = draft.sources.table
-        return [
-            segment
-            for segment in table.segments
-            if segment.field in self.fields
-            and not copied.issuperset(range(segment.start, segment.stop))
-            and not contains(draft.tokens, table.tokens[segment.start : segment.stop])
-        ]
+        return [s for s in table.segments if s.field in self.fields and not says(draft.tokens, table, s)]
 
     def mendable(self, draft: Draft) -> bool:
         return self._absent(draft) is None
@@ -42,7 +37,7 @@ class RequireFields(Rule):
         if absent is not None:
             return f"the required field {absent!r} has no value in the table"
         for segment in self.missing(draft):
-            value = " ".join(draft.sources.table.tokens[segment.start : segment.stop])
+            value = detokenize(draft.sources.table.tokens[segment.start : segment.stop])
             return f"the required field {segment.field!r} ({value}) is not in the text"
         return None
 
@@ -51,6 +46,7 @@ class RequireFields(Rule):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object], where: str) -> RequireFields:
+        only(data, ("fields",), where)
         return cls(strings(data, "fields", where))
 
     def _absent(self, draft: Draft) -> str | None:
@@ -58,7 +54,41 @@ class RequireFields(Rule):
         return next((wanted for wanted in self.fields if wanted not in present), None)
 
 
+def says(tokens: Sequence[str], table: Linearized, segment: Segment) -> bool:
+    """Whether a text says a value of its table, and not only as a part of a longer value or number."""
+    value = table.tokens[segment.start : segment.stop]
+    places = [
+        place for place in occurrences(tokens, value) if not _in_number(tokens, place, place + len(value))
+    ]
+    if not places:
+        return False
+    longer = [other for other in table.value_tokens() if len(other) > len(value) and contains(other, value)]
+    inside = {
+        place + shift
+        for other in longer
+        for place in occurrences(tokens, other)
+        for shift in occurrences(other, value)
+    }
+    return not inside.issuperset(places)
+
+
 def contains(tokens: Sequence[str], phrase: Sequence[str]) -> bool:
     """Whether `phrase` appears in `tokens` in one piece."""
-    size, wanted = len(phrase), list(phrase)
-    return any(list(tokens[i : i + size]) == wanted for i in range(len(tokens) - size + 1))
+    return next(occurrences(tokens, phrase), None) is not None
+
+
+def occurrences(tokens: Sequence[str], phrase: Sequence[str]) -> Iterator[int]:
+    """Where `phrase` begins in `tokens`."""
+    size, wanted, first = len(phrase), list(phrase), phrase[0]
+    for place in range(len(tokens) - size + 1):
+        if tokens[place] == first and list(tokens[place : place + size]) == wanted:
+            yield place
+
+
+def _in_number(tokens: Sequence[str], start: int, stop: int) -> bool:
+    """Whether a number goes on beside `tokens[start:stop]`, as the 20 of `20-25` does."""
+    left, right = tokens[max(start - 2, 0) : start + 1], tokens[stop - 1 : stop + 2]
+    return any(
+        len(around) == 3 and around[1] in _JOINS and around[0][-1].isdigit() and around[2][0].isdigit()
+        for around in (left, right)
+    )

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from textsplice.errors import InputError
 from textsplice.oracle.sources import OfferedNeighbor, SourceKind
 from textsplice.policy.problem import Draft
-from textsplice.text.linearize import Segment
+from textsplice.text.linearize import Linearized, Segment
 
 Allowed = NDArray[np.bool_]
 
@@ -35,6 +35,11 @@ class Rule:
         """Whether a text of the store may be offered as a neighbor."""
         del neighbor
         return True
+
+    def about(self, table: Linearized) -> Rule:
+        """The rule as the search asks it about the texts of one table; what it says must not change."""
+        del table
+        return self
 
     def permits(self, word: str, kind: SourceKind) -> bool:
         """Whether a token may be placed on a canvas from this kind of source."""
