@@ -25,7 +25,7 @@ from textsplice.text import BEGIN, END, MASK, detokenize, detokenize_with_spans,
         ("food , and", ["food", " ,", "and"]),
         ("Café Adriatic", ["Café", "Adriatic"]),
         ("हिन्दी में", ["हिन्दी", "में"]),
-        ("東京 Tower", ["東京", "Tower"]),
+        ("東京 Tower", ["東", "京", "Tower"]),
         ("", []),
     ],
 )
