@@ -9,6 +9,7 @@ none.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
@@ -21,7 +22,8 @@ SPACELESS = (
     r"\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Bopomofo}\p{Yi}\p{Tangut}"
     r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tai_Tham}\p{Tai_Le}\p{New_Tai_Lue}\p{Tai_Viet}\p{Javanese}\p{Balinese}"
 )
-_WIDE_MARK = r"[[\u3001-\u303F\u30FB\uFE30-\uFE4F\uFF01-\uFF65]&&[\p{P}]]"  # 。「」，
+_WIDE_MARK = r"[\u3001-\u303F\u30FB\uFE30-\uFE4F\uFF01-\uFF65]"  # 。「」，
+_OPENING = ("Ps", "Pi")
 _CLITICS = frozenset(f"{mark}{tail}" for mark in "'’" for tail in ("s", "S", "re", "ve", "ll", "d", "m"))
 _STICKS_LEFT = frozenset(".,;:!?%)]}…”’°*")
 _STICKS_BOTH = frozenset("-/‑")
@@ -112,9 +114,9 @@ def _space(left: Placed, right: Placed, *, glued: bool) -> bool:
     if glued or " " in (one, other):
         return not glued
     if not (one.isascii() and other.isascii()):
-        wide = _spaceless(one), _spaceless(other)
-        if _is_wide_mark(one) or _is_wide_mark(other):
+        if _is_wide_mark(one, opening=True) or _is_wide_mark(other, opening=False):
             return False
+        wide = spaceless(one), spaceless(other)
         if all(wide):
             return left.after is True and right.before is True
         if any(wide):
@@ -126,10 +128,13 @@ def _space(left: Placed, right: Placed, *, glued: bool) -> bool:
 
 
 @cache
-def _spaceless(character: str) -> bool:
-    return regex.match(rf"[{SPACELESS}]", character, regex.VERSION1) is not None
+def spaceless(character: str) -> bool:
+    """Whether a character belongs to a script without spaces between words."""
+    return regex.match(rf"[{SPACELESS}{_WIDE_MARK}]", character, regex.VERSION1) is not None
 
 
 @cache
-def _is_wide_mark(character: str) -> bool:
-    return regex.match(_WIDE_MARK, character, regex.VERSION1) is not None
+def _is_wide_mark(character: str, *, opening: bool) -> bool:
+    category = unicodedata.category(character)
+    is_mark = category.startswith("P") and regex.match(_WIDE_MARK, character) is not None
+    return is_mark and (category in _OPENING) == opening
