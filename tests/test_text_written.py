@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from textsplice import Generation, Table
+from textsplice.errors import InputError
 from textsplice.oracle.sources import OfferedNeighbor, Sources
 from textsplice.oracle.splice import Splice
+from textsplice.report.document import document, read_document
+from textsplice.report.frames import finished, frames
+from textsplice.report.plain import plain
 from textsplice.search.generation import make_generation
 from textsplice.search.swap import swap_values
 from textsplice.search.verify import find_lie
@@ -42,6 +50,9 @@ STRINGS = list(
         piece.strip() for line in EVERYDAY.split("\n") for piece in line.split("|") if piece.strip()
     )
 )
+
+OLD = Path(__file__).with_name("data") / "version-0.1"
+OLD_TOKENS = tokenize("AT&T\u00ad in 東京, www.mill.com", "words/1")
 
 
 def offered(text: str, *values: str, name: str = "t1") -> OfferedNeighbor:
@@ -185,3 +196,64 @@ def test_offsets_are_given_in_code_points_and_in_utf_16_units() -> None:
     assert generation.utf16 is not None
     for place, (start, stop) in zip(generation.provenance, generation.utf16, strict=True):
         assert units[2 * start : 2 * stop].decode("utf-16-le") == generation.text[place.start : place.stop]
+
+
+def test_a_false_utf_16_offset_is_found() -> None:
+    generation = made(Table.of({"name": "Mill"}), offered("A b."), [Splice(0, 0, 1, 0, 5)])
+    assert generation.utf16 is not None
+    false = replace(generation, utf16=((0, 2), *generation.utf16[1:]))
+    assert find_lie(false) == "its UTF-16 offsets are not those of its text"
+    row = generation.to_dict()
+    row["provenance"] = [place._asdict() for place in generation.provenance]
+    with pytest.raises(InputError) as error:
+        Generation.from_dict(row, "out.jsonl:1")
+    assert str(error.value) == "out.jsonl:1: 'utf16' is missing or not made of 2 whole numbers each."
+
+
+@pytest.mark.parametrize("policy", ["full", "lrt", "copy"])
+def test_rows_of_format_1_are_read_verified_and_written_as_they_were(policy: str) -> None:
+    for line in (OLD / f"{policy}.jsonl").read_text(encoding="utf-8").splitlines():
+        generation = Generation.from_dict(json.loads(line))
+        assert find_lie(generation) is None
+        assert generation.to_dict() == json.loads(line)
+        assert read_document(document(generation).to_dict()).generation == generation
+
+
+def test_a_row_of_format_1_is_judged_by_the_rule_of_its_time() -> None:
+    neighbor = OfferedNeighbor("t", "東京 is AT&T.", (BEGIN, "東京", "is", "AT", "&", "T", ".", END))
+    table = Table.of({"name": "北京 R&B"})
+    now = make_generation(
+        id="a",
+        table=table,
+        sources=Sources(linearize(table, "words/1"), (neighbor,), {}),
+        splices=[Splice(0, 0, 1, 0, 8), Splice(1, 2, 0, 1, 5)],
+        score=0.0,
+        status="ok",
+        policy="full",
+        run="r",
+        tokenizer="words/1",
+    )
+    old = replace(now, format="textsplice.generation/1", tokenizer="words", utf16=None)
+    assert old.text == "北京 R & B is AT & T."
+    assert find_lie(old) is None
+    assert find_lie(replace(old, text="北京 R&B is AT&T.")) is not None
+
+
+def test_a_store_of_an_earlier_version_is_still_written_as_its_texts_are() -> None:
+    neighbor = OfferedNeighbor("t", "AT&T\u00ad in 東京, www.mill.com", (BEGIN, *OLD_TOKENS, END))
+    assert made(Table.of({"name": "x"}), neighbor, [Splice(0, 0, 1, 0, len(OLD_TOKENS) + 2)]).text == (
+        "AT&T\u00ad in 東京, www.mill.com"
+    )
+
+
+def test_views_show_the_spaces_of_the_text() -> None:
+    table = Table.of({"name": "AT&T www.mill-lane.com"})
+    neighbor = offered("Aromi is open 5–7 p.m.", "Aromi")
+    size = len(tokenize("AT&T www.mill-lane.com"))
+    generation = made(
+        table, neighbor, [Splice(0, 0, 1, 0, len(neighbor.tokens)), Splice(1, 2, 0, 1, 1 + size)]
+    )
+    seen = document(generation)
+    assert "".join(f"{' ' * piece.spaced}{piece.text}" for piece in finished(seen)) == generation.text
+    assert frames(seen)[1].sentence == "replaces “▁▁” with “AT&T www.mill-lane.com” from table · name"
+    assert "5–7 p.m." in plain(seen)
