@@ -72,12 +72,13 @@ def test_a_text_that_abstained_is_shown_with_its_reason() -> None:
 
 
 def test_another_version_is_refused_by_name() -> None:
-    value = {**document(bakery()).to_dict(), "format": "textsplice.derivation/2"}
+    value = {**document(bakery()).to_dict(), "format": "textsplice.derivation/3"}
     with pytest.raises(InputError) as error:
         read_document(value, "old.json")
     assert str(error.value) == (
-        "old.json: its format is 'textsplice.derivation/2'; this version reads "
-        "'textsplice.generation/1' and 'textsplice.derivation/1'. "
+        "old.json: its format is 'textsplice.derivation/3'; this version reads "
+        "'textsplice.generation/2', 'textsplice.generation/1', 'textsplice.derivation/2' and "
+        "'textsplice.derivation/1'. "
         "Generate it again, or use the version of textsplice that wrote it."
     )
 

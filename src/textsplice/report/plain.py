@@ -73,7 +73,7 @@ def table_rows(document: Document) -> list[tuple[str, str, bool]]:
 def canvas_line(document: Document, frame: Frame) -> str:
     """One canvas with its marks."""
     if not frame.pieces:
-        return f"({shown(frame.step.canvas, document.generation.tokenizer)})"
+        return f"({shown(document, frame.step.origins)})"
     return "".join(
         _marked(document, role, list(pieces))
         for role, pieces in groupby(frame.pieces, key=lambda piece: piece.role)

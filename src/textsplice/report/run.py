@@ -18,7 +18,7 @@ from textsplice.oracle.splice import Splice
 from textsplice.report.curve import Point
 from textsplice.runs.journal import read_journal
 from textsplice.runs.run import Run
-from textsplice.search.generation import FORMAT as GENERATION_FORMAT
+from textsplice.search.generation import FORMATS as GENERATION_FORMATS
 from textsplice.slots.check import SlotSummary, check_slots, summarize_slots
 from textsplice.slots.lexicon import BUNDLED, Lexicon
 
@@ -125,7 +125,8 @@ def read_rows(path: Path) -> Iterator[JSON]:
 
 def _is_generations(path: Path) -> bool:
     with path.open(encoding="utf-8") as file:
-        return GENERATION_FORMAT in file.readline()
+        first = file.readline()
+    return any(name in first for name in GENERATION_FORMATS)
 
 
 def _losses(run: Run | None) -> tuple[list[Point], list[Point]]:

@@ -104,7 +104,7 @@ def _step(document: Document, frame: Frame) -> Group:
 
 def _canvas(document: Document, frame: Frame) -> Text:
     if not frame.pieces:
-        return Text(shown(frame.step.canvas, document.generation.tokenizer), style="dim")
+        return Text(shown(document, frame.step.origins), style="dim")
     line = Text()
     for role, run in groupby(frame.pieces, key=lambda piece: (piece.role, piece.origin.step)):
         pieces = list(run)

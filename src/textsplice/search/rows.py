@@ -11,9 +11,9 @@ from typing import IO, NamedTuple, cast
 
 from textsplice.errors import InputError, StorageError
 from textsplice.files import storage_error
-from textsplice.search.generation import FORMAT, Generation
+from textsplice.search.generation import FORMATS, Generation
 
-ROW_START = f'{{"format": "{FORMAT}"'.encode()
+ROW_STARTS = tuple(f'{{"format": "{name}"'.encode() for name in FORMATS)
 
 
 class Written(NamedTuple):
@@ -121,7 +121,7 @@ def write_row(file: IO[str], generation: Generation, path: Path | None) -> None:
 
 
 def _require_row_start(line: bytes, path: Path) -> None:
-    if not ROW_START.startswith(line[: len(ROW_START)]):
+    if not any(start.startswith(line[: len(start)]) for start in ROW_STARTS):
         remedy = "Name another file; this one was not changed."
         raise InputError("is not a file of generations.", where=str(path), remedy=remedy)
 

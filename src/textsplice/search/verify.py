@@ -20,14 +20,15 @@ from textsplice.oracle.canvas import TOKEN_MARKS, obstacle
 from textsplice.oracle.numbering import TABLE
 from textsplice.oracle.sources import OfferedNeighbor
 from textsplice.oracle.splice import Origin, Splice, trace
+from textsplice.oracle.writing import unmasked
 from textsplice.policy.kind import policy_kind
 from textsplice.policy.problem import Draft, broken_rule
-from textsplice.search.generation import Generation, inner
+from textsplice.search.generation import FORMAT, Generation, inner, utf16_spans
 from textsplice.search.rules.registered import rules_from_dicts
 from textsplice.search.rules.rule import Rule
 from textsplice.search.swap import SWAP
 from textsplice.text.linearize import linearize
-from textsplice.text.tokens import BEGIN, END, MASK, detokenize_with_spans, tokenize
+from textsplice.text.tokens import BEGIN, END, MASK, tokenize
 from textsplice.text.vocabulary import Vocabulary
 
 # What makes texts without a policy names the very places it copied from.
@@ -123,7 +124,7 @@ def _attribution(generation: Generation) -> str | None:
 
 
 def _table(generation: Generation) -> str | None:
-    if linearize(generation.table, generation.tokenizer) != generation.sources.table:
+    if linearize(generation.table, generation.cut) != generation.sources.table:
         return "source 0 is not its table"
     return None
 
@@ -131,7 +132,9 @@ def _table(generation: Generation) -> str | None:
 def _neighbors(generation: Generation) -> str | None:
     """The tokens of a neighbor are those of its text, or masks."""
     for neighbor in generation.sources.neighbors:
-        words = (BEGIN, *tokenize(neighbor.text, generation.tokenizer), END)
+        if unmasked(neighbor, generation.cut) is not None:
+            continue
+        words = (BEGIN, *tokenize(neighbor.text, generation.cut), END)
         tokens = neighbor.tokens
         if len(words) != len(tokens):
             return f"neighbor {neighbor.id!r} has {len(tokens)} tokens, its text {len(words)}"
@@ -199,12 +202,14 @@ def _text(generation: Generation, origins: Sequence[Origin]) -> str | None:
             min(len(tokens), len(generation.tokens)),
         )
         return f"token {place} is {_at(generation.tokens, place)}, its splices make {_at(tokens, place)}"
-    text, spans = detokenize_with_spans(tokens, generation.tokenizer)
+    text, spans = generation.writing.write(words)
     if text != generation.text:
         return f"its text is not what its splices make: {text!r}"
     expected = [(*origin, *span) for origin, span in zip(words, spans, strict=True)]
     if expected != [tuple(place) for place in generation.provenance]:
         return "its provenance is not what its splices make"
+    if generation.format == FORMAT and tuple(utf16_spans(text, spans)) != generation.utf16:
+        return "its UTF-16 offsets are not those of its text"
     return None
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
+from textsplice.text.seams import spaceless
 from textsplice.text.tokens import MASK
 
 _STOP_WORDS = """
@@ -25,7 +26,8 @@ def mask(tokens: Sequence[str], values: Sequence[Sequence[str]]) -> list[str]:
 def mask_runs(tokens: Sequence[str], values: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
     """The maximal runs `tokens[start:stop]` that are also runs of one of `values`, ignoring case.
 
-    A single stop word and a run of nothing but punctuation do not count.
+    A single stop word and a run of nothing but punctuation do not count, and a single character of a script
+    without spaces only if it is a whole value: as part of one, it may be part of any other word.
     """
     words = [token.casefold() for token in tokens]
     starts: dict[str, list[tuple[list[str], int]]] = {}
@@ -33,6 +35,7 @@ def mask_runs(tokens: Sequence[str], values: Sequence[Sequence[str]]) -> list[tu
         folded = [token.casefold() for token in value]
         for place, word in enumerate(folded):
             starts.setdefault(word, []).append((folded, place))
+    whole = {value[0].casefold() for value in values if len(value) == 1}
     runs: list[tuple[int, int]] = []
     start = 0
     while start < len(words):
@@ -41,12 +44,16 @@ def mask_runs(tokens: Sequence[str], values: Sequence[Sequence[str]]) -> list[tu
             default=0,
         )
         run = words[start : start + length]
-        if (length > 1 or (length == 1 and run[0] not in STOP_WORDS)) and any(map(_is_word, run)):
+        if (length > 1 or (length == 1 and _says_enough(run[0], whole))) and any(map(_is_word, run)):
             runs.append((start, start + length))
             start += length
         else:
             start += 1
     return runs
+
+
+def _says_enough(word: str, whole: Collection[str]) -> bool:
+    return word not in STOP_WORDS and (word in whole or word.isascii() or not spaceless(word[0]))
 
 
 def _common(words: Sequence[str], start: int, value: Sequence[str], place: int) -> int:

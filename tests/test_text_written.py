@@ -1,0 +1,259 @@
+"""What is copied in one piece reads exactly as its source has it, whoever copies it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from textsplice import Generation, Table
+from textsplice.errors import InputError
+from textsplice.oracle.sources import OfferedNeighbor, Sources
+from textsplice.oracle.splice import Splice
+from textsplice.report.document import document, read_document
+from textsplice.report.frames import finished, frames
+from textsplice.report.plain import plain
+from textsplice.search.generation import make_generation
+from textsplice.search.swap import swap_values
+from textsplice.search.verify import find_lie
+from textsplice.text import BEGIN, END, MASK, Tokenizer, linearize, mask, normalize, tokenize
+
+EVERYDAY = """
+AT&T www.mill-lane.com|5–7 p.m.|info@mill.org|5°C|R&B|24/7|#1|C#|C++|F♯|http://a.b/c?d=e&f=g|1990–2000
+«hi»|« hi »
+O'Neill's|e.g., this|<b>bold</b>|i.e.|U.S.A.|a.m./p.m.|50% off|50 %|$5.99|£20-25|€1.000,50|20 €|¥500
+1,000,000|3.14
+-5|−5 °C|+44 (0)20 7946 0958|(555) 010-9999|1:30–2:45|10:30am|9.30 Uhr|1/2|½ cup|x²|H₂O|CO₂|m/s|km/h|10^6
+a=b|x<y|y>=z
+a_b|snake_case.py|~user|C:\\temp\\new|/usr/bin|../up|.NET|Node.js|ASP.NET|@home|@mill_lane|#hashtag
+foo#bar|user+tag@mill.org
+"quoted"|'single'|“curly”|‘curly’|„unten“|‹eins›|rock 'n' roll|'tis|dogs'|5'10"|12"|James'|the '90s
+'s-Hertogenbosch|Hallowe'en
+Yahoo!|Who?|What?!|Wait...|...and then|well…|A—B|A — B|A -- B|A–B|well-known|co-op|self- and co-owned
+pre-|-ish|and/or|w/ milk
+[sic]|{x}|f(x)|(free)|a(b)c|(see p. 5)|* note|5*|**bold**|`code`|a|b
+No. 5|Dr. Hall|St. John's|J. R. R. Tolkien|Ph.D.|vs.|etc.|Inc.,|v1.2.3|1.2.3.4:80|::1|12:00:00.000
+2024-05-01T10:00Z|100km|3rd|1st/2nd
+™ Mill®|© 2024|§ 5|¶|†|No.5|№ 5|5★|★★★☆☆|♥|→ exit|A→B|✓ yes|• item|·|a·b|º|ª
+患者被给予250毫克静脉注射头孢。|北京市|ラーメン屋さん|「東京」タワー|東京 Tower|iPhone用ケース
+第1章：始まり|한국어 텍스트|서울시, 강남구
+สวัสดีครับ|ราคา 50 บาท|ភាសាខ្មែរ|ພາສາລາວ|မြန်မာဘာသာ|हिन्दी में|क्‍ष|বাংলা ভাষা।|தமிழ்|తెలుగు
+مرحبا، كيف الحال؟|می‌خواهم|שלום, עולם!|צה"ל|ქართული|Ελληνικά;|Привет, мир!|«Мир»|Հայերեն։|አማርኛ።
+👍🏽 ok|👨‍👩‍👧|🇩🇪🇫🇷|1️⃣|❤️|🏴󠁧󠁢󠁥󠁮󠁧󠁿|☕, 🍰|café|naïve|Ångström|Łódź|İstanbul|ﬁne
+"""
+STRINGS = list(
+    dict.fromkeys(
+        piece.strip() for line in EVERYDAY.split("\n") for piece in line.split("|") if piece.strip()
+    )
+)
+
+OLD = Path(__file__).with_name("data") / "version-0.1"
+OLD_TOKENS = tokenize("AT&T\u00ad in 東京, www.mill.com", "words/1")
+
+
+def offered(text: str, *values: str, name: str = "t1") -> OfferedNeighbor:
+    """A text of the store, with the values of its own table masked."""
+    tokens = mask(tokenize(text), [tokenize(value) for value in values])
+    return OfferedNeighbor(name, text, (BEGIN, *tokens, END))
+
+
+def made(
+    table: Table, neighbor: OfferedNeighbor, splices: list[Splice], tokenizer: Tokenizer = "words"
+) -> Generation:
+    """The generation of these splices, which says nothing false."""
+    generation = make_generation(
+        id="a",
+        table=table,
+        sources=Sources(linearize(table, tokenizer), (neighbor,), {}),
+        splices=splices,
+        score=0.0,
+        status="ok",
+        policy="full",
+        run="r",
+        tokenizer=tokenizer,
+    )
+    assert find_lie(generation) is None
+    again = Generation.from_dict(generation.to_dict())
+    assert again == generation
+    return generation
+
+
+def test_there_are_enough_everyday_strings() -> None:
+    assert len(STRINGS) > 180
+
+
+@pytest.mark.parametrize("value", STRINGS)
+def test_a_value_that_is_swapped_in_reads_as_in_the_record(value: str) -> None:
+    table, own = Table.of({"name": value}), Table.of({"name": "Aromi"})
+    neighbor = offered("We like Aromi very much.", "Aromi")
+    sources = Sources(linearize(table), (neighbor,), {})
+    splices = swap_values(sources, 0, linearize(own), "words")
+    assert splices is not None
+    assert (
+        made(table, neighbor, splices).text.removesuffix(" very much.").removeprefix("We like").strip()
+        == value
+    )
+
+
+@pytest.mark.parametrize("value", STRINGS)
+def test_a_value_that_is_copied_token_by_token_reads_as_in_the_record(value: str) -> None:
+    table = Table.of({"name": value})
+    neighbor = offered("The very best.")
+    size = len(tokenize(value))
+    splices = [Splice(0, 0, 1, 0, 1), Splice(1, 1, 1, 1, 2)]  # as LRT and S2S+copy place them
+    splices += [Splice(2 + n, 2 + n, 0, 1 + n, 2 + n) for n in range(size)]
+    splices.append(Splice(2 + size, 2 + size, 1, 5, 6))
+    assert made(table, neighbor, splices).text == f"The {value}"
+
+
+@pytest.mark.parametrize("value", STRINGS)
+def test_a_neighbor_reads_as_it_was_written(value: str) -> None:
+    text = f"We say {value} here, and Aromi there."
+    table = Table.of({"name": "Zizzi"})
+    neighbor = offered(text, "Aromi")
+    place = neighbor.tokens.index(MASK)
+    splices = [Splice(0, 0, 1, 0, len(neighbor.tokens)), Splice(place, place + 1, 0, 1, 2)]
+    assert made(table, neighbor, splices).text == text.replace("Aromi", "Zizzi")
+
+
+@pytest.mark.parametrize(
+    ("text", "masked", "value", "result"),
+    [
+        ("See www.mill.com now.", "mill", "oak-barn", "See www.oak-barn.com now."),
+        ("Open 9–5 daily.", "9", "7", "Open 7–5 daily."),
+        ("Write to info@mill.org today.", "info", "me", "Write to me@mill.org today."),
+        ("Try Ben&Co now.", "Ben", "Jerry", "Try Jerry&Co now."),
+        ('It is "Aromi" again.', "Aromi", "Blue Spice", 'It is "Blue Spice" again.'),
+        ("Chez « Aromi » ce soir.", "Aromi", "Zizzi", "Chez « Zizzi » ce soir."),
+        ("Das „Aromi“ hier.", "Aromi", "Zizzi", "Das „Zizzi“ hier."),
+        ("We use Java here.", "Java", ".NET", "We use .NET here."),
+        ("We use Java here.", "Java", "C#", "We use C# here."),
+        ("It is warm, they say.", "warm", "-5°C", "It is -5°C, they say."),
+        ("Aromi's food.", "Aromi", "AT&T", "AT&T's food."),
+        ("The Aromi-style pub.", "Aromi", "R&B", "The R&B-style pub."),
+        ("我在北京工作。", "北京", "ABC", "我在ABC工作。"),
+        ("我在北京工作。", "北京", "上海", "我在上海工作。"),
+        ("The Mill Tower.", "Mill", "東京", "The 東京 Tower."),
+        ("ไปกรุงเทพวันนี้", "กรุงเทพ", "เชียงใหม่", "ไปเชียงใหม่วันนี้"),
+        ("هل تحب القهوة؟", "القهوة", "الشاي", "هل تحب الشاي؟"),
+    ],
+)
+def test_at_a_seam_marks_attach_by_what_both_sides_are(
+    text: str, masked: str, value: str, result: str
+) -> None:
+    table = Table.of({"name": value})
+    neighbor = offered(text, masked)
+    start = neighbor.tokens.index(MASK)
+    stop = start + neighbor.tokens.count(MASK)
+    size = len(tokenize(value))
+    splices = [Splice(0, 0, 1, 0, len(neighbor.tokens)), Splice(start, stop, 0, 1, 1 + size)]
+    assert made(table, neighbor, splices).text == result
+
+
+@given(st.text(max_size=30), st.text(max_size=30), st.data(), st.sampled_from(["words", "spaces"]))
+def test_every_span_copied_whole_reads_as_its_source(
+    said: str, value: str, data: st.DataObject, tokenizer: Tokenizer
+) -> None:
+    said, value = f"{said} a", f"{value} b"
+    table = Table.of({"other": ["x", "y"], "name": value})
+    words = tokenize(said, tokenizer)
+    segment = linearize(table, tokenizer).segments[-1]
+    place = data.draw(st.integers(1, len(words) + 1))
+    stop = data.draw(st.integers(place, len(words) + 1))
+    neighbor = OfferedNeighbor("t", said, (BEGIN, *words, END))
+    splices = [Splice(0, 0, 1, 0, len(words) + 2), Splice(place, stop, 0, segment.start, segment.stop)]
+    generation = made(table, neighbor, splices, tokenizer)
+    copied = [place for place in generation.provenance if place.source == 0]
+    assert generation.text[copied[0].start : copied[-1].stop] == normalize(value)
+    spans = tokenize(said, tokenizer).spans
+    before, after = spans[: place - 1], spans[stop - 1 :]
+    if before:
+        assert generation.text.startswith(normalize(said)[: before[-1][1]])
+    if after:
+        assert generation.text.endswith(normalize(said)[after[0][0] :])
+
+
+def test_two_values_of_one_field_do_not_run_together() -> None:
+    table = Table.of({"tags": ["quiet", "cheap"]})
+    neighbor = offered("x")
+    splices = [Splice(0, 0, 1, 0, 1), Splice(1, 1, 0, 1, 2), Splice(2, 2, 0, 2, 3), Splice(3, 3, 1, 2, 3)]
+    assert made(table, neighbor, splices).text == "quiet cheap"
+
+
+def test_offsets_are_given_in_code_points_and_in_utf_16_units() -> None:
+    generation = made(
+        Table.of({"name": "👍🏽 Mill"}),
+        offered("x"),
+        [Splice(0, 0, 1, 0, 1), Splice(1, 1, 0, 1, 3), Splice(3, 3, 1, 2, 3)],
+    )
+    places = generation.to_dict()["provenance"]
+    assert [(p["start"], p["stop"], p["utf16"]) for p in places] == [(0, 2, [0, 4]), (3, 7, [5, 9])]  # pyright: ignore
+    units = generation.text.encode("utf-16-le")
+    assert generation.utf16 is not None
+    for place, (start, stop) in zip(generation.provenance, generation.utf16, strict=True):
+        assert units[2 * start : 2 * stop].decode("utf-16-le") == generation.text[place.start : place.stop]
+
+
+def test_a_false_utf_16_offset_is_found() -> None:
+    generation = made(Table.of({"name": "Mill"}), offered("A b."), [Splice(0, 0, 1, 0, 5)])
+    assert generation.utf16 is not None
+    false = replace(generation, utf16=((0, 2), *generation.utf16[1:]))
+    assert find_lie(false) == "its UTF-16 offsets are not those of its text"
+    row = generation.to_dict()
+    row["provenance"] = [place._asdict() for place in generation.provenance]
+    with pytest.raises(InputError) as error:
+        Generation.from_dict(row, "out.jsonl:1")
+    assert str(error.value) == "out.jsonl:1: 'utf16' is missing or not made of 2 whole numbers each."
+
+
+@pytest.mark.parametrize("policy", ["full", "lrt", "copy"])
+def test_rows_of_format_1_are_read_verified_and_written_as_they_were(policy: str) -> None:
+    for line in (OLD / f"{policy}.jsonl").read_text(encoding="utf-8").splitlines():
+        generation = Generation.from_dict(json.loads(line))
+        assert find_lie(generation) is None
+        assert generation.to_dict() == json.loads(line)
+        assert read_document(document(generation).to_dict()).generation == generation
+
+
+def test_a_row_of_format_1_is_judged_by_the_rule_of_its_time() -> None:
+    neighbor = OfferedNeighbor("t", "東京 is AT&T.", (BEGIN, "東京", "is", "AT", "&", "T", ".", END))
+    table = Table.of({"name": "北京 R&B"})
+    now = make_generation(
+        id="a",
+        table=table,
+        sources=Sources(linearize(table, "words/1"), (neighbor,), {}),
+        splices=[Splice(0, 0, 1, 0, 8), Splice(1, 2, 0, 1, 5)],
+        score=0.0,
+        status="ok",
+        policy="full",
+        run="r",
+        tokenizer="words/1",
+    )
+    old = replace(now, format="textsplice.generation/1", tokenizer="words", utf16=None)
+    assert old.text == "北京 R & B is AT & T."
+    assert find_lie(old) is None
+    assert find_lie(replace(old, text="北京 R&B is AT&T.")) is not None
+
+
+def test_a_store_of_an_earlier_version_is_still_written_as_its_texts_are() -> None:
+    neighbor = OfferedNeighbor("t", "AT&T\u00ad in 東京, www.mill.com", (BEGIN, *OLD_TOKENS, END))
+    assert made(Table.of({"name": "x"}), neighbor, [Splice(0, 0, 1, 0, len(OLD_TOKENS) + 2)]).text == (
+        "AT&T\u00ad in 東京, www.mill.com"
+    )
+
+
+def test_views_show_the_spaces_of_the_text() -> None:
+    table = Table.of({"name": "AT&T www.mill-lane.com"})
+    neighbor = offered("Aromi is open 5–7 p.m.", "Aromi")
+    size = len(tokenize("AT&T www.mill-lane.com"))
+    generation = made(
+        table, neighbor, [Splice(0, 0, 1, 0, len(neighbor.tokens)), Splice(1, 2, 0, 1, 1 + size)]
+    )
+    seen = document(generation)
+    assert "".join(f"{' ' * piece.spaced}{piece.text}" for piece in finished(seen)) == generation.text
+    assert frames(seen)[1].sentence == "replaces “▁▁” with “AT&T www.mill-lane.com” from table · name"
+    assert "5–7 p.m." in plain(seen)
