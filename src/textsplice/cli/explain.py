@@ -80,12 +80,14 @@ def _generate(run: Path, record: str | None) -> Generation:
     from textsplice.cli.systems import open_splicer
     from textsplice.corpus.jsonl import parse_line
     from textsplice.errors import CorpusError, InputError
+    from textsplice.parsing import short_repr
 
     remedy = """Write it as JSON: '{"name": "Blue Spice"}'."""
     if not record:
         raise InputError("a run needs a record to generate from.", where=str(run), remedy=remedy)
     try:
-        table = parse_line(record, where="the record")
+        table = parse_line(record, where="")
     except CorpusError as error:
-        raise InputError(error.sentence(), where=str(run), remedy=remedy) from error
+        what = f"{short_repr(record)} is not a record: {error.what}"
+        raise InputError(what, where=str(run), remedy=remedy) from error
     return open_splicer(run).generate(table)

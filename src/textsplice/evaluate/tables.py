@@ -36,7 +36,7 @@ def _cell(text: str) -> str:
 def csv_text(rows: Iterable[Sequence[str]]) -> str:
     """Rows as CSV. A cell that a spreadsheet would take for a formula gets a `'` before it."""
     file = io.StringIO()
-    writer = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    writer = csv.writer(file, lineterminator="\n")
     writer.writerows([_plain_cell(cell) for cell in row] for row in rows)
     return file.getvalue()
 

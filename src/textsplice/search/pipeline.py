@@ -196,4 +196,11 @@ def _example(record: Record, number: int) -> Example:
     if isinstance(record, Example):
         return record
     table = record if isinstance(record, Table) else Table.of(record)
+    for name, values in table:
+        try:
+            "".join((name, *values)).encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"the field {name!r} holds half of a surrogate pair, which is no text."
+            ) from error
     return Example(str(number), table, None)
