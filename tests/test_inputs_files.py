@@ -1,4 +1,4 @@
-"""Files, options and devices that nothing can be read from or written to: a sentence each, and no harm done."""
+"""Files, options and devices that can't be read from or written to: a sentence each, and no harm done."""
 
 from __future__ import annotations
 
@@ -71,9 +71,15 @@ def test_a_configuration_must_be_a_file(
         (b"a." * 3000 + b"a = 1", "there is no setting 'a'."),
         (b"corpus." + b"a." * 3000 + b"a = 1", "there is no setting 'corpus.a'."),
         (b"corpus = " + b"{a=" * 300 + b"1" + b"}" * 300, "there is no setting 'corpus.a'."),
-        (b"[corpus]\nsource" + b".a" * 3000 + b" = 1", "corpus.source = {'a': {'a': {'a': {...}}}} must be text"),
+        (
+            b"[corpus]\nsource" + b".a" * 3000 + b" = 1",
+            "corpus.source = {'a': {'a': {'a': {...}}}} must be text",
+        ),
         (b"[neighbors]\nk = " + b"9" * 5000, "not a TOML file: a number or a date in it can't be used."),
-        (b"[neighbors]\nk = 99999999999", "neighbors.k = 99999999999 must be a whole number from 0 to 2,147,"),
+        (
+            b"[neighbors]\nk = 99999999999",
+            "neighbors.k = 99999999999 must be a whole number from 0 to 2,147,",
+        ),
         (b"[training]\nclip = nan", "training.clip = nan must be a number, at most 2,147,483,647."),
         (b"[training]\nclip = inf", "training.clip = inf must be a number, at most 2,147,483,647."),
         (b'[corpus]\nsource = "a\\u0000b"', "must be text without NUL characters."),
@@ -202,8 +208,14 @@ def test_json_of_any_other_kind_is_read() -> None:
         ("[]", "is not a JSON object."),
         ('{"format": 1}', "is not a vocabulary: a part is missing or damaged."),
         ('{"format": 1, "words": [1], "embedded": 1, "generate": [], "frequent": []}', "is not a vocabulary"),
-        ('{"format": 1, "words": ["a"], "embedded": 1, "generate": [7], "frequent": []}', "is not a vocabulary"),
-        ('{"format": 1, "words": ["a"], "embedded": 9, "generate": [], "frequent": []}', "is not a vocabulary"),
+        (
+            '{"format": 1, "words": ["a"], "embedded": 1, "generate": [7], "frequent": []}',
+            "is not a vocabulary",
+        ),
+        (
+            '{"format": 1, "words": ["a"], "embedded": 9, "generate": [], "frequent": []}',
+            "is not a vocabulary",
+        ),
     ],
 )
 def test_a_damaged_vocabulary_is_a_sentence(tmp_path: Path, content: str, message: str) -> None:
@@ -238,7 +250,7 @@ def textsplice(*arguments: object, **options: object) -> subprocess.CompletedPro
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
-def test_a_full_disk_is_a_sentence(tmp_path: Path) -> None:
+def test_a_full_disk_is_a_sentence() -> None:
     with Path("/dev/full").open("w") as full:
         ended = textsplice("--version", stdout=full)
     assert (ended.returncode, ended.stderr) == (
@@ -299,7 +311,9 @@ def test_a_mistake_of_ours_asks_to_be_reported(
             "characters; at most 10,000 are allowed.",
         ),
         (
-            "[a.wordings]\nx = [" + ",".join(f'"w{n} ' + " ".join(f"b{m}?" for m in range(10)) + '"' for n in range(200)) + "]",
+            "[a.wordings]\nx = ["
+            + ",".join(f'"w{n} ' + " ".join(f"b{m}?" for m in range(10)) + '"' for n in range(200))
+            + "]",
             "the phrases have more than 200,000 variants in all. Use fewer optional words.",
         ),
         ("a = " + "[" * 5000, "is nested too deeply."),

@@ -9,6 +9,9 @@ from typing import Protocol, cast
 
 from textsplice.errors import MissingExtraError, StorageError
 from textsplice.files import atomic_write_text, storage_error
+from textsplice.parsing import parse_json, read_text
+
+MAX_JOURNAL_BYTES = 1 << 30
 
 
 class _Writer(Protocol):
@@ -49,19 +52,15 @@ def read_journal(path: Path) -> list[dict[str, float | int | str | bool]]:
     """The lines of a journal; one that a killed run left unfinished is left out."""
     lines: list[dict[str, float | int | str | bool]] = []
     for number, line in enumerate(_whole_lines(path), start=1):
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise StorageError(f"is not JSON: {error}.", where=f"{path}:{number}") from error
+        row = parse_json(line, StorageError, f"{path}:{number}")
         if isinstance(row, dict):
             lines.append(cast("dict[str, float | int | str | bool]", row))
     return lines
 
 
 def _whole_lines(path: Path) -> list[str]:
-    return [
-        line for line in path.read_text(encoding="utf-8").splitlines(keepends=True) if line.endswith("\n")
-    ]
+    lines = read_text(path, StorageError, limit=MAX_JOURNAL_BYTES).splitlines(keepends=True)
+    return [line for line in lines if line.endswith("\n")]
 
 
 def _lines_until(path: Path, step: int) -> list[str]:
