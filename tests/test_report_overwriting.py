@@ -72,7 +72,7 @@ def test_a_run_needs_a_record(tmp_path: Path) -> None:
     for record, message in (
         ((), r"a run needs a record to generate from\. Write it as JSON"),
         (("{",), r"'\{' is not a record: "),
-        (("[1]",), r"'\[1\]' is not a record\. Write it as JSON"),
+        (("[1]",), r"'\[1\]' is not a record: the line is not a JSON object\. Write it as JSON"),
     ):
         with pytest.raises(InputError, match=message):
             run("explain", tmp_path, *record)

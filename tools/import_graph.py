@@ -14,7 +14,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = "textsplice"
-BASE = ("errors", "config", "files", "ragged", "arrow", "progress", "memory", "extensions", "callable_module")
+BASE = (
+    *(
+        "errors",
+        "visible",
+        "parsing",
+        "config",
+        "files",
+        "ragged",
+        "arrow",
+        "progress",
+        "memory",
+        "extensions",
+    ),
+    "callable_module",
+)
 ROOMS = (
     *("corpus", "text", "slots", "neighbors", "oracle", "runs"),
     *("prepare", "policy", "training", "search", "evaluate", "report"),

@@ -24,14 +24,17 @@ def write_columns(path: Path, columns: dict[str, pa.Array]) -> None:
 
 def read_columns(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
     """Reads one Parquet file, or some of its columns."""
+    remedy = "Run `textsplice prepare` again: it makes damaged files again."
     try:
-        return pq.read_table(path, columns=list(columns) if columns else None, memory_map=True)
-    except (OSError, pa.ArrowException) as error:
-        raise StorageError(
-            f"can't be read: {str(error).splitlines()[0]}.",
-            where=str(path),
-            remedy="Run `textsplice prepare` again: it makes damaged files again.",
-        ) from error
+        found = pq.read_table(path, columns=list(columns) if columns else None, memory_map=True)
+    except (OSError, ValueError, pa.ArrowException) as error:
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        raise StorageError(f"can't be read: {first}.", where=str(path), remedy=remedy) from error
+    for name in columns or ():
+        if name not in found.column_names or found[name].null_count:
+            what = f"the column {name!r} is missing or has gaps."
+            raise StorageError(what, where=str(path), remedy=remedy)
+    return found
 
 
 def ragged_column(ragged: Ragged) -> pa.Array:

@@ -175,7 +175,15 @@ class Splicer:
 
     def _pipeline(self) -> Pipeline:
         weights = None if self.policy is None else self.weights
-        return Pipeline(self.proposer, self.run, weights, self.store.tokenizer, self.lexicon, self._judge)
+        return Pipeline(
+            self.proposer,
+            self.run,
+            weights,
+            self.store.tokenizer,
+            self.lexicon,
+            self._judge,
+            self.config.corpus.max_table_tokens,
+        )
 
     def _trained(self) -> Policy:
         if self.policy is None:

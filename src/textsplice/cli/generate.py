@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import nullcontext
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
+
+from textsplice.cli.output import say
 
 if TYPE_CHECKING:
     from textsplice.corpus import Example, Table
@@ -118,7 +120,7 @@ def generate(
     """
     from textsplice.cli.systems import check_values, open_splicer, search_of
     from textsplice.corpus import read_corpus
-    from textsplice.search.rows import open_rows, write_row
+    from textsplice.search.rows import write_row
 
     splicer = open_splicer(run, swap=swap)
     corpus = read_corpus(tables, split, text_column=text_column, like=splicer.config.corpus)
@@ -129,12 +131,11 @@ def generate(
     changes = [f"search.{key}={value}" for key, value in shortcuts.items() if value is not None]
     search = search_of(splicer, check_values([*(values or []), *changes]))
     examples = islice(distinct_tables(corpus) if distinct else corpus, limit)
-    done = _done(out, examples, splicer.made(search, rules), resume=resume)
-    if cache_encodings:
-        _cache_encodings(splicer, quiet=quiet)
-    target = nullcontext(sys.stdout) if out is None else open_rows(out)
     counts = {"ok": 0, "unfinished": 0, "abstained": 0}
-    with target as file:
+    with _opened(out, resume=resume) as file:
+        done = _done(out, examples, splicer.made(search, rules))
+        if cache_encodings:
+            _cache_encodings(splicer, quiet=quiet)
         for generation in splicer.generate_many(
             examples,
             rules=rules,
@@ -147,7 +148,7 @@ def generate(
     if not quiet:
         told = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
         skipped = f"; {done} were there already" if done else ""
-        typer.echo(f"{out or 'standard output'}: {told or 'nothing to do'}{skipped}.", err=True)
+        say(f"{out or 'standard output'}: {told or 'nothing to do'}{skipped}.", err=True)
 
 
 def distinct_tables(examples: Iterable[Example]) -> Iterator[Example]:
@@ -179,6 +180,7 @@ def _rules(
     max_sentences: int | None,
 ) -> list[Rule]:
     from textsplice.errors import ConfigError
+    from textsplice.parsing import read_text
     from textsplice.search import rules
 
     if min_sentences and max_sentences and min_sentences > max_sentences:
@@ -187,14 +189,7 @@ def _rules(
         )
     found: list[Rule] = []
     if approved is not None:
-        try:
-            lines = approved.read_text(encoding="utf-8").splitlines()
-        except OSError as error:
-            raise ConfigError(f"{error.strerror}.", where=str(approved)) from error
-        except UnicodeDecodeError as error:
-            raise ConfigError(
-                "is not UTF-8 text.", where=str(approved), remedy="Write one id per line, as UTF-8."
-            ) from error
+        lines = read_text(approved, ConfigError, remedy="Write one id per line, as UTF-8.").splitlines()
         found.append(rules.ApprovedNeighbors([line.strip() for line in lines if line.strip()]))
     if require:
         found.append(rules.RequireFields(require))
@@ -224,34 +219,52 @@ def _with_lookalikes(rules: list[Rule]) -> list[Rule]:
 
 def _parse_rule(text: str) -> Rule:
     from textsplice.errors import ConfigError
+    from textsplice.parsing import parse_object
     from textsplice.search.rules import rule_from_dict
 
-    try:
-        data = json.loads(text)
-    except ValueError as error:
-        raise ConfigError(
-            f"{text!r} is not JSON: {error}.", where="--rule", remedy="""Write it as '{"rule": NAME, …}'."""
-        ) from error
-    return rule_from_dict(data, "--rule")
+    remedy = """Write it as '{"rule": NAME, …}'."""
+    return rule_from_dict(parse_object(text, ConfigError, "--rule", remedy=remedy), "--rule")
 
 
-def _done(out: Path | None, examples: Iterator[Example], made: Mapping[str, object], *, resume: bool) -> int:
+@contextmanager
+def _opened(out: Path | None, *, resume: bool) -> Generator[IO[str]]:
+    """The file to write rows to, held from the first look at it to the last row: no other process has it.
+
+    If nothing was written, a file that was not there before is not there after.
+    """
+    from textsplice.errors import ConfigError
+    from textsplice.files import require_plain_file
+    from textsplice.search.rows import open_rows
+
+    if out is None:
+        if resume:
+            raise ConfigError("--resume needs --out: what went to standard output is gone.")
+        yield sys.stdout
+        return
+    require_plain_file(out, remedy="Name a file; without --out, rows go to standard output.")
+    new = not out.exists()
+    with open_rows(out) as file:
+        if not resume and out.stat().st_size:
+            raise ConfigError(
+                "the file is there already.",
+                where=str(out),
+                remedy="Go on with --resume, or name another file.",
+            )
+        try:
+            yield file
+        except BaseException:
+            if new and not out.stat().st_size:
+                out.unlink()
+            raise
+
+
+def _done(out: Path | None, examples: Iterator[Example], made: Mapping[str, object]) -> int:
     """Passes over the examples whose rows the file has; half a row at its end is cut off."""
     from textsplice.errors import ConfigError
     from textsplice.search.rows import already_written, made_otherwise
 
     if out is None:
-        if resume:
-            raise ConfigError("--resume needs --out: what went to standard output is gone.")
         return 0
-    if out.is_dir():
-        raise ConfigError("is a folder.", where=str(out), remedy="Name a file in it.")
-    if out.exists() and out.stat().st_size and not resume:
-        raise ConfigError(
-            "the file is there already.",
-            where=str(out),
-            remedy="Go on with --resume, or name another file.",
-        )
     written = already_written(out)
     for place, row in zip(written.places, written.rows, strict=True):
         example = next(examples, None)

@@ -43,12 +43,11 @@ def run(
     json: Annotated[bool, typer.Option("--json", help="The numbers as JSON.")] = False,
 ) -> None:
     """Shows the numbers of a prepared folder, or one example."""
-    from rich.console import Console
-
+    from textsplice.cli.output import console as new_console
     from textsplice.runs import Prepared
 
     opened = Prepared.open(prepared)
-    console = Console()
+    console = new_console()
     if example is not None:
         show_example(console, opened, split or "train", example)
     elif json:

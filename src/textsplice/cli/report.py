@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from textsplice.cli.output import say
+
 EXAMPLES = """
 Write report.html: settings, data, learning curve, scores, and derivations that can be played.
 
@@ -38,4 +40,4 @@ def run(
     """Writes the page and prints its path."""
     from textsplice.report.overview import write_report
 
-    print(write_report(run_or_file, out, derivations=derivations, force=force))
+    say(write_report(run_or_file, out, derivations=derivations, force=force))

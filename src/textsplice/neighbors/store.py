@@ -19,10 +19,12 @@ from textsplice.files import atomic_write_text
 from textsplice.neighbors.features import Features, features
 from textsplice.neighbors.scores import DEFAULT, score_named
 from textsplice.neighbors.table_index import Hits, TableIndex
+from textsplice.parsing import read_object
 from textsplice.ragged import Ragged
 from textsplice.text import Tokenizer, tokenize
 
 FORMAT = 1
+REMEDY = "Run `textsplice prepare` again."
 
 
 @dataclass(frozen=True)
@@ -131,25 +133,28 @@ class Store:
         """Opens a saved store; the index is memory-mapped."""
         from textsplice.arrow import column_ints, column_ragged, column_texts, read_columns
 
-        try:
-            about = cast("dict[str, object]", json.loads((folder / "store.json").read_text(encoding="utf-8")))
-        except (OSError, ValueError) as error:
-            raise StorageError(f"holds no store: {error}.", where=str(folder)) from error
+        about = read_object(folder / "store.json", StorageError, remedy=REMEDY)
         if about.get("format") != FORMAT:
             raise StorageError(
                 f"is a store of format {about.get('format')!r}; this version reads {FORMAT}.",
                 where=str(folder),
-                remedy="Run `textsplice prepare` again.",
+                remedy=REMEDY,
             )
-        score = cast(str, about.get("score", DEFAULT))
-        if score not in SCORES:
+        score = about.get("score", DEFAULT)
+        if not isinstance(score, str) or score not in SCORES:
             raise StorageError(
                 f"was made with the score {score!r}, which is not there.",
                 where=str(folder),
                 remedy=f"Name the module that adds it in {PLUGINS}.",
             )
-        rows = read_columns(folder / "texts.parquet")
-        records = column_texts(read_columns(folder / "tables.parquet")["record"])
+        match about:
+            case {"tokenizer": "words" | "spaces", "fold": [*fold]} if all(isinstance(f, str) for f in fold):
+                pass
+            case _:
+                where = str(folder / "store.json")
+                raise StorageError("does not say how its texts were tokenized.", where=where, remedy=REMEDY)
+        rows = read_columns(folder / "texts.parquet", ["id", "text", "tokens", "table", "offered"])
+        records = column_texts(read_columns(folder / "tables.parquet", ["record"])["record"])
         return cls(
             ids=column_texts(rows["id"]),
             texts=column_texts(rows["text"]),

@@ -9,6 +9,7 @@ from typing import cast
 
 from textsplice.report.document import Document
 from textsplice.report.frames import CARET, Frame, Piece, frames, shown, tag
+from textsplice.visible import visible
 
 LEGEND = "‸ inserted here   {…}N1 new, from neighbor 1 (T table, V vocabulary)   [-…-] replaced   ▁▁ masked"
 
@@ -36,7 +37,7 @@ def plain(document: Document, *, width: int = 100, canvases: bool = True) -> str
     )
     if unused:
         lines.append(f"{unused} more {'neighbor was' if unused == 1 else 'neighbors were'} offered.")
-    return "\n".join(lines).rstrip() + "\n"
+    return "\n".join(map(visible, lines)).rstrip() + "\n"
 
 
 def heading(document: Document) -> str:

@@ -11,6 +11,7 @@ from typing import cast
 
 from textsplice.errors import StorageError
 from textsplice.files import atomic_write_text
+from textsplice.parsing import read_object
 from textsplice.text.tokens import BEGIN, END, MASK
 
 PAD_ID, UNKNOWN_ID, BEGIN_ID, END_ID, MASK_ID = range(5)
@@ -81,21 +82,32 @@ class Vocabulary:
     @classmethod
     def load(cls, path: Path) -> Vocabulary:
         """Reads `vocab.json`."""
-        try:
-            data = cast("dict[str, object]", json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError) as error:
-            raise StorageError(f"can't be read as a vocabulary: {error}.", where=str(path)) from error
+        remedy = "Run `textsplice prepare` again."
+        data = read_object(path, StorageError, remedy=remedy)
         if data.get("format") != FORMAT:
             raise StorageError(
                 f"is a vocabulary of format {data.get('format')!r}; this version reads {FORMAT}.",
                 where=str(path),
-                remedy="Run `textsplice prepare` again.",
+                remedy=remedy,
             )
-        return cls(
-            tuple(cast("list[str]", data["words"])),
-            cast(int, data["embedded"]),
-            tuple(cast("list[int]", data["generate"])),
-            tuple(cast("list[int]", data["frequent"])),
+        match data:
+            case {
+                "words": list(words),
+                "embedded": int(embedded),
+                "generate": list(may),
+                "frequent": list(often),
+            }:
+                size = len(cast("list[object]", words))
+                numbers = cast("list[object]", [embedded - 1, *may, *often])
+                if all(isinstance(word, str) for word in cast("list[object]", words)) and all(
+                    isinstance(number, int) and 0 <= number < size for number in numbers
+                ):
+                    given = cast("tuple[list[str], int, list[int], list[int]]", (words, embedded, may, often))
+                    return cls(tuple(given[0]), given[1], tuple(given[2]), tuple(given[3]))
+            case _:
+                pass
+        raise StorageError(
+            "is not a vocabulary: a part is missing or damaged.", where=str(path), remedy=remedy
         )
 
     @property
