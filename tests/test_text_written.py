@@ -21,6 +21,7 @@ from textsplice.search.generation import make_generation
 from textsplice.search.swap import swap_values
 from textsplice.search.verify import find_lie
 from textsplice.text import BEGIN, END, MASK, Tokenizer, linearize, mask, normalize, tokenize
+from textsplice.text.verbatim import unsaid_values
 
 EVERYDAY = """
 AT&T www.mill-lane.com|5–7 p.m.|info@mill.org|5°C|R&B|24/7|#1|C#|C++|F♯|http://a.b/c?d=e&f=g|1990–2000
@@ -175,6 +176,29 @@ def test_every_span_copied_whole_reads_as_its_source(
         assert generation.text.startswith(normalize(said)[: before[-1][1]])
     if after:
         assert generation.text.endswith(normalize(said)[after[0][0] :])
+
+
+@pytest.mark.parametrize(
+    ("text", "own", "value", "result"),
+    [
+        ("We use C# here.", "C#", "Java", "We use Java here."),
+        ("We use .NET here.", ".NET", "C#", "We use C# here."),
+        ("It is -3 today.", "-3", "+5", "It is +5 today."),
+        ("We use AT&T here.", "AT&T", "R&B", "We use R&B here."),
+        ("See www.mill.com here.", "www.mill.com", "info@oak.org", "See info@oak.org here."),
+    ],
+)
+def test_a_value_is_found_in_a_text_whatever_spaces_its_marks_have_there(
+    text: str, own: str, value: str, result: str
+) -> None:
+    neighbor = offered(text, own)
+    assert neighbor.tokens.count(MASK) == len(tokenize(own))
+    assert unsaid_values(tokenize(text), linearize(Table.of({"name": own}))) == 0
+    table = Table.of({"name": value})
+    sources = Sources(linearize(table), (neighbor,), {})
+    splices = swap_values(sources, 0, linearize(Table.of({"name": own})), "words")
+    assert splices is not None
+    assert made(table, neighbor, splices).text == result
 
 
 def test_two_values_of_one_field_do_not_run_together() -> None:

@@ -130,5 +130,5 @@ def _counterpart(run: Sequence[str], own: Linearized, table: Linearized) -> Segm
 
 
 def _appears_in(run: Sequence[str], value: Sequence[str]) -> bool:
-    folded, wanted = [w.casefold() for w in value], [w.casefold() for w in run]
+    folded, wanted = ([word.casefold().strip(" ") for word in words] for words in (value, run))
     return any(folded[i : i + len(wanted)] == wanted for i in range(len(folded) - len(wanted) + 1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from textsplice.text.seams import spaceless
 from textsplice.text.tokens import MASK
@@ -13,6 +13,7 @@ were which who with yes
 """
 # A single stop word is not masked: it appears in values ("5 out of 5", "The Eagle") and everywhere else.
 STOP_WORDS = frozenset(_STOP_WORDS.split())
+_Place = tuple[list[str], int]  # a value, and a place in it
 
 
 def mask(tokens: Sequence[str], values: Sequence[Sequence[str]]) -> list[str]:
@@ -30,7 +31,7 @@ def mask_runs(tokens: Sequence[str], values: Sequence[Sequence[str]]) -> list[tu
     without spaces only if it is a whole value: as part of one, it may be part of any other word.
     """
     words = [token.casefold() for token in tokens]
-    starts: dict[str, list[tuple[list[str], int]]] = {}
+    starts: dict[str, list[_Place]] = {}
     for value in values:
         folded = [token.casefold() for token in value]
         for place, word in enumerate(folded):
@@ -40,7 +41,7 @@ def mask_runs(tokens: Sequence[str], values: Sequence[Sequence[str]]) -> list[tu
     start = 0
     while start < len(words):
         length = max(
-            (_common(words, start, value, place) for value, place in starts.get(words[start], ())),
+            (_common(words, start, value, place) for value, place in _places(words[start], starts)),
             default=0,
         )
         run = words[start : start + length]
@@ -52,6 +53,12 @@ def mask_runs(tokens: Sequence[str], values: Sequence[Sequence[str]]) -> list[tu
     return runs
 
 
+def _places(word: str, starts: Mapping[str, Sequence[_Place]]) -> Sequence[_Place]:
+    """Where values have this word."""
+    found = starts.get(word, ())
+    return found if word.isalnum() else [*found, *starts.get(word.strip(" "), ())]
+
+
 def _says_enough(word: str, whole: Collection[str]) -> bool:
     return word not in STOP_WORDS and (word in whole or word.isascii() or not spaceless(word[0]))
 
@@ -61,10 +68,24 @@ def _common(words: Sequence[str], start: int, value: Sequence[str], place: int) 
     while (
         start + length < len(words)
         and place + length < len(value)
-        and words[start + length] == value[place + length]
+        and is_said(words[start + length], value, place + length)
     ):
         length += 1
     return length
+
+
+def is_said(word: str, value: Sequence[str], place: int) -> bool:
+    """Whether a word of a text is this token of a value; a space that the text has around it doesn't count.
+
+    The last token of `C#` is `"# "` in the middle of a text, the first one of `.NET` is `" ."`.
+    """
+    if word == value[place]:
+        return True
+    if place == 0:
+        word = word.lstrip(" ")
+    if place == len(value) - 1:
+        word = word.rstrip(" ")
+    return word == value[place]
 
 
 def _is_word(token: str) -> bool:

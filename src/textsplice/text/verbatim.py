@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from textsplice.text.linearize import Linearized
+from textsplice.text.masking import is_said
 from textsplice.text.yes_no import is_yes_or_no
 
 
@@ -16,7 +17,14 @@ def unsaid_values(tokens: Sequence[str], table: Linearized) -> int:
         folded = [token.casefold() for token in value]
         if len(folded) == 1 and is_yes_or_no(folded[0]):
             continue
-        length = len(folded)
-        if not any(words[i : i + length] == folded for i in range(len(words) - length + 1)):
+        if not _appears(folded, words):
             unsaid += 1
     return unsaid
+
+
+def _appears(value: Sequence[str], words: Sequence[str]) -> bool:
+    return any(
+        is_said(words[start], value, 0)
+        and all(is_said(words[start + place], value, place) for place in range(1, len(value)))
+        for start in range(len(words) - len(value) + 1)
+    )
