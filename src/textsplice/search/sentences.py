@@ -12,74 +12,16 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from enum import IntEnum
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-import regex
 from numpy.typing import NDArray
 
-from textsplice.search.abbreviations import DOMAINS, IF_CAPITAL, MEANING, MONTHS, STARTERS, Stop
+from textsplice.search.abbreviations import MEANING, Stop
+from textsplice.search.marks import GREEK, WHOLE_WORD, Ending, Following, Look, core, look_at
 from textsplice.text.linearize import Linearized
-from textsplice.text.tokens import BEGIN, END, MASK
-
-_STOPS = ".․﹒．"
-_DOTS = "…⋯"
-_MORE_MARKS = "།༎༏༐༑෴"  # Tibetan and Sinhala, which Unicode does not count
-_MARK = rf"[\p{{Sentence_Terminal}}{_DOTS}{_MORE_MARKS}]"
-_CLOSING = r"[\p{Pf}\p{Pe}\p{Pi}\"'«»]"
-# The last marks of a token, with what closes after them.
-_TAIL = regex.compile(
-    rf"(?P<marks>{_MARK}+)(?P<closing>[^\p{{L}}\p{{M}}\p{{N}}{_DOTS}\p{{Sentence_Terminal}}]*)$"
-)
-# A sentence that ends inside a token: there is no space after it, which only some scripts allow.
-_INNER = regex.compile(
-    rf"(?:(?![\x00-\x7f{_STOPS}{_DOTS}]){_MARK})+(?:{_CLOSING}++(?![とっ]))?+(?=[\p{{L}}\p{{N}}])"
-)
-_INITIALS = regex.compile(r"\p{L}{1,2}\p{M}*(?:\.\p{L}{1,2}\p{M}*)+")
-_GREEK = regex.compile(r"\p{Greek}")
-_CONTINUING = regex.compile(r"(?!\p{Pd})\p{Sentence_Break=SContinue}")
-_GREEK_QUESTION = regex.compile(r"(?<=\p{Greek});$")
-# One letter by itself abbreviates; a character of these scripts is a word.
-_WHOLE_WORD = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Khmer}\p{Myanmar}]")
-_THAI = regex.compile(r"[\p{Thai}\p{Lao}]")  # a full stop abbreviates; sentences end with a space
-
-
-class Ending(IntEnum):
-    """What a mark at its place could end."""
-
-    NONE = 0  # not a mark, or inside a value
-    SURE = 1  # a question or exclamation mark, `。`
-    PLAIN = 2  # a full stop after a word that is no abbreviation
-    OPEN = 3  # `p.m.`, `etc.`, an ellipsis
-    NUMBER = 4  # `No.`
-    NAME = 5  # `Dr.`, an initial
-    NEVER = 6  # `e.g.`, the `1.` of a list
-    VALUE = 7  # the mark at the end of a value
-    ORDINAL = 8  # a full stop after a number
-    LETTER = 9  # a full stop after a small letter
-
-
-class Following(IntEnum):
-    """What comes after a mark; quotes, brackets, dashes and symbols are looked through."""
-
-    END = 0
-    MARK = 1
-    COMMA = 2
-    LOWER = 3
-    QUOTED = 4  # a small letter after a closing quote: `"Go!" he said`
-    UPPER = 5
-    STARTER = 6  # "It", "The"
-    DIGIT = 7
-    UNCASED = 8
-    HIDDEN = 9  # a mask
-    DOMAIN = 10  # "com"
-    MONTH = 11
-    LETTER = 12
-    PARTICLE = 13  # the `と` after a Japanese quote
-    INITIAL = 14  # a capital by itself
-    THROUGH = 15  # look further
+from textsplice.text.tokens import BEGIN, END
 
 
 def _row(*followings: Following) -> tuple[bool, ...]:
@@ -121,13 +63,13 @@ class Marks(NamedTuple):
         for segment in table.segments:
             value = table.tokens[segment.start : segment.stop]
             for place, token in enumerate(value):
-                look = _look(token)
+                look = look_at(token)
                 if look.inner:
                     within.add(token)
                 if look.mark:
                     own = _own(value, place, look)
                     if place + 1 < len(value):
-                        inside.add((*own, _core(value[place + 1])))
+                        inside.add((*own, core(value[place + 1])))
                     elif len(own) > 1 or not look.bare:
                         last.add(own)
         found = cls(frozenset(inside), frozenset(last), frozenset(within))
@@ -137,24 +79,10 @@ class Marks(NamedTuple):
 NO_MARKS = Marks()
 
 
-class _Look(NamedTuple):
-    """What one token shows, whatever stands beside it."""
-
-    mark: Ending  # NONE, SURE, OPEN for an ellipsis, PLAIN for any other full stop
-    bare: bool  # marks and quotes only: the word before them is in another token
-    stop: Stop  # what a full stop after its last word means
-    numeric: bool  # its last word is a number
-    start: Following
-    closes: bool
-    wordy: bool
-    inner: int
-    special: bool  # a full stop after it may not end a sentence
-
-
 def ends_with_mark(tokens: Sequence[str]) -> bool:
     """Whether a text ends with a mark, or with what closes after one."""
     for token in reversed(tokens):
-        look = _look(token)
+        look = look_at(token)
         if look.mark or look.wordy or look.start is not Following.THROUGH:
             return bool(look.mark)
     return False
@@ -162,7 +90,7 @@ def ends_with_mark(tokens: Sequence[str]) -> bool:
 
 def count_sentences(tokens: Sequence[str], marks: Marks = NO_MARKS) -> int:
     """How many sentences a text has; one without a mark at its end counts too."""
-    inner = sum(_look(token).inner for token in tokens if token not in marks.within)
+    inner = sum(look_at(token).inner for token in tokens if token not in marks.within)
     return len(sentence_spans(tokens, marks)) + inner
 
 
@@ -171,7 +99,7 @@ def sentence_spans(tokens: Sequence[str], marks: Marks = NO_MARKS) -> list[tuple
 
     Marks, quotes and symbols without a word are no sentence; they belong to the sentence before them.
     """
-    looks = [_look(token) for token in tokens]
+    looks = [look_at(token) for token in tokens]
     ended = _ended(tokens, looks, marks)
     spans: list[tuple[int, int]] = []
     start, wordy, quotes = -1, False, 0
@@ -222,7 +150,7 @@ def count_after_splices(
     """
     looks, ended, following = _scan(tuple(canvas), marks)
     head = [*canvas[:start], *rest]
-    before = [*looks[:start], *map(_look, rest)]
+    before = [*looks[:start], *map(look_at, rest)]
     counts, ends = _span_ends(head, before, start, marks)
     right = int(ended[start:].sum()) - np.concatenate(([0], np.cumsum(ended[start:])))
     after = right[:, None] + np.array(counts, dtype=np.int64)
@@ -233,7 +161,7 @@ def count_after_splices(
             seen = np.where(seen == Following.LOWER, Following.QUOTED, seen)
         more = _ENDS[ending][seen]
         if marks.inside:
-            more[[(*own, _core(token)) in marks.inside for token in canvas[start:]] + [False]] = 0
+            more[[(*own, core(token)) in marks.inside for token in canvas[start:]] + [False]] = 0
         after[:, size] += more
     # A full stop that is right of the splice sees the span.
     stops = [at for at in range(start, len(canvas)) if looks[at].bare and looks[at].mark is Ending.PLAIN]
@@ -248,15 +176,15 @@ def count_after_splices(
 
 
 @lru_cache(maxsize=256)
-def _scan(canvas: tuple[str, ...], marks: Marks) -> tuple[list[_Look], NDArray[np.int64], NDArray[np.int64]]:
+def _scan(canvas: tuple[str, ...], marks: Marks) -> tuple[list[Look], NDArray[np.int64], NDArray[np.int64]]:
     """What the tokens of a canvas show, which of them end a sentence, and what follows each place."""
-    looks = list(map(_look, canvas))
+    looks = list(map(look_at, canvas))
     following = [int(_following(looks, place)) for place in range(len(looks) + 1)]
     return looks, np.array(_ended(canvas, looks, marks), dtype=np.int64), np.array(following, dtype=np.int64)
 
 
 def _span_ends(
-    head: Sequence[str], looks: Sequence[_Look], start: int, marks: Marks
+    head: Sequence[str], looks: Sequence[Look], start: int, marks: Marks
 ) -> tuple[list[int], dict[int, tuple[Ending, bool, tuple[str, ...]]]]:
     """Of each span from `start`, how many sentences end in `head` before it ends.
 
@@ -291,14 +219,14 @@ def _add(spans: list[tuple[int, int]], start: int, stop: int, wordy: bool) -> No
         spans[-1] = (spans[-1][0], stop)
 
 
-def _closes_here(token: str, look: _Look, quotes: int) -> bool:
+def _closes_here(token: str, look: Look, quotes: int) -> bool:
     """Whether a token after the last mark of a sentence still belongs to it."""
     if token == '"':
         return quotes % 2 == 1
     return look.closes and not look.wordy and unicodedata.category(token[0]) != "Pi" and token != "'"
 
 
-def _ended(tokens: Sequence[str], looks: Sequence[_Look], marks: Marks) -> list[bool]:
+def _ended(tokens: Sequence[str], looks: Sequence[Look], marks: Marks) -> list[bool]:
     """Of each token, whether a sentence ends with it."""
     ended = [False] * len(tokens)
     for place, look in enumerate(looks):
@@ -311,7 +239,7 @@ def _ended(tokens: Sequence[str], looks: Sequence[_Look], marks: Marks) -> list[
     return ended
 
 
-def _following(looks: Sequence[_Look], place: int) -> Following:
+def _following(looks: Sequence[Look], place: int) -> Following:
     """What comes at a place, for a mark before it."""
     closed = False
     for at in range(place, len(looks)):
@@ -324,37 +252,31 @@ def _following(looks: Sequence[_Look], place: int) -> Following:
 
 
 def _ending(
-    tokens: Sequence[str], looks: Sequence[_Look], place: int, marks: Marks, after: str | None
+    tokens: Sequence[str], looks: Sequence[Look], place: int, marks: Marks, after: str | None
 ) -> Ending:
     """What the mark at a place is."""
     look = looks[place]
     if marks is not NO_MARKS:
         own = _own(tokens, place, look)
-        if after is not None and (*own, _core(after)) in marks.inside:
+        if after is not None and (*own, core(after)) in marks.inside:
             return Ending.NONE
         if own in marks.last:
             return Ending.VALUE
     if look.mark is Ending.LETTER:  # a semicolon, which is the Greek question mark
-        return Ending.SURE if place and _GREEK.search(tokens[place - 1]) else Ending.NONE
+        return Ending.SURE if place and GREEK.search(tokens[place - 1]) else Ending.NONE
     if look.mark is not Ending.PLAIN:
         return look.mark
     return _after_word(tokens, looks, place - 1 if look.bare else place)
 
 
-def _own(tokens: Sequence[str], place: int, look: _Look) -> tuple[str, ...]:
+def _own(tokens: Sequence[str], place: int, look: Look) -> tuple[str, ...]:
     """A mark with the word before it."""
     if look.bare:
-        return (*map(_core, tokens[max(place - 1, 0) : place]), tokens[place].strip())
+        return (*map(core, tokens[max(place - 1, 0) : place]), tokens[place].strip())
     return (tokens[place].lstrip("\"'([“‘«"),)
 
 
-@lru_cache(maxsize=1 << 16)
-def _core(token: str) -> str:
-    """A token without the punctuation around it, if it has more."""
-    return regex.sub(r"^[^\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}]+$", "", token) or token
-
-
-def _after_word(tokens: Sequence[str], looks: Sequence[_Look], place: int) -> Ending:
+def _after_word(tokens: Sequence[str], looks: Sequence[Look], place: int) -> Ending:
     """What a full stop is after the token at a place."""
     if place < 0:
         return Ending.PLAIN
@@ -380,10 +302,10 @@ def _after_word(tokens: Sequence[str], looks: Sequence[_Look], place: int) -> En
 
 
 def _is_letter(token: str) -> bool:
-    return len(token) == 1 and token.isalpha() and not _WHOLE_WORD.match(token)
+    return len(token) == 1 and token.isalpha() and not WHOLE_WORD.match(token)
 
 
-def _begins(tokens: Sequence[str], looks: Sequence[_Look], place: int) -> bool:
+def _begins(tokens: Sequence[str], looks: Sequence[Look], place: int) -> bool:
     """Whether a number begins a sentence, as in a list: `1. Walk on. 2. Turn left.`"""
     if place == 0 or tokens[place - 1] == BEGIN:
         return True
@@ -403,88 +325,3 @@ _OF_STOP = {
     Stop.NEVER: Ending.NEVER,
     Stop.LETTER: Ending.LETTER,
 }
-
-
-@lru_cache(maxsize=1 << 16)
-def _look(token: str) -> _Look:
-    if token in (BEGIN, END):
-        return _Look(Ending.NONE, False, Stop.PLAIN, False, Following.END, False, False, 0, False)
-    if token == MASK:
-        return _Look(Ending.NONE, False, Stop.PLAIN, False, Following.HIDDEN, False, True, 0, False)
-    found = _TAIL.search(token)
-    if found and _CONTINUING.search(found["closing"]):
-        found = None
-    word = regex.sub(
-        r"^[^\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}]+$", "", token[: found.start()] if found else token
-    )
-    wordy = any(character.isalnum() for character in token)
-    closing = found["closing"] if found else token
-    stop = _stop(word)
-    return _Look(
-        mark=_kind(found["marks"]) if found else _semicolon(token),
-        bare=not wordy,
-        stop=stop,
-        numeric=word != "" and word[-1].isdigit() and not any(map(str.isalpha, word)),
-        start=_start(token),
-        closes=(found is not None or not wordy) and regex.search(_CLOSING, closing) is not None,
-        wordy=wordy,
-        inner=len(_INNER.findall(token)),
-        special=stop is not Stop.PLAIN or len(token) == 1 or found is not None or word[-1:].isdigit(),
-    )
-
-
-def _semicolon(token: str) -> Ending:
-    """What a token without a mark is: Greek asks with a semicolon."""
-    if _GREEK_QUESTION.search(token):
-        return Ending.SURE
-    return Ending.LETTER if token.strip() == ";" else Ending.NONE
-
-
-def _kind(marks: str) -> Ending:
-    if any(mark not in _STOPS and mark not in _DOTS for mark in marks):
-        return Ending.SURE
-    return Ending.PLAIN if len(marks) == 1 and marks in _STOPS else Ending.OPEN
-
-
-def _stop(word: str) -> Stop:
-    """What a full stop after a word means."""
-    folded = word.casefold()
-    if _THAI.search(word):
-        return Stop.NEVER
-    if len(word) == 1 and word.isalpha() and not word.islower():
-        return Stop.PLAIN if _WHOLE_WORD.match(word) else Stop.NAME  # an initial
-    known = (word[:1].isupper() and IF_CAPITAL.get(folded)) or MEANING.get(folded)
-    if known is None and len(word) == 1 and word.islower():
-        return Stop.LETTER
-    if known is not None:
-        return known
-    if _INITIALS.fullmatch(word):
-        return Stop.OPEN if word[-1].islower() else Stop.NAME
-    if word[-1:].isdigit() and any(_WHOLE_WORD.match(letter) for letter in word):
-        return Stop.NUMBER  # its decimals follow
-    unit = folded.lstrip("0123456789.,")
-    return Stop.OPEN if unit != folded and MEANING.get(unit) is Stop.UNIT else Stop.PLAIN
-
-
-def _start(token: str) -> Following:
-    """What a token shows to a mark before it."""
-    bare = token.strip()
-    if not any(character.isalnum() for character in bare):
-        if regex.search(_MARK, bare):
-            return Following.MARK
-        return Following.COMMA if _CONTINUING.search(bare) else Following.THROUGH
-    word = regex.sub(r"^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$", "", bare)
-    first, folded = word[0], word.casefold()
-    if not first.isalpha():
-        return Following.DIGIT
-    if first.isupper() or first.istitle():
-        if folded in STARTERS:
-            return Following.STARTER
-        if len(word) == 1 and word not in "AI":
-            return Following.INITIAL
-        return Following.MONTH if folded in MONTHS else Following.UPPER
-    if not first.islower():
-        return Following.PARTICLE if first in "とっ" else Following.UNCASED
-    if folded in DOMAINS:
-        return Following.DOMAIN
-    return Following.LETTER if len(word) == 1 else Following.LOWER
