@@ -93,7 +93,7 @@ def _opened(path: Path) -> Generator[pq.ParquetFile, None, None]:
     try:
         with pq.ParquetFile(path) as file:
             yield file
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:  # ValueError: a name that is not UTF-8
         raise CorpusError(
             "the Parquet file is truncated or damaged.",
             where=str(path),

@@ -42,9 +42,11 @@ def csv_text(rows: Iterable[Sequence[str]]) -> str:
 
 
 def _plain_cell(text: str) -> str:
+    # The csv module leaves a lone carriage return without quotes, where it would begin a row.
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     # Spreadsheets look past white space and take full-width signs for the others.
     bare = text.lstrip()
-    return f"'{text}" if bare.startswith(FORMULA) or text.startswith(("\t", "\r", "\n")) else text
+    return f"'{text}" if bare.startswith(FORMULA) or text.startswith(("\t", "\n")) else text
 
 
 def evaluation_grid(evaluations: Sequence[Evaluation]) -> Grid:

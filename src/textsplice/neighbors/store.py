@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsplice.corpus.table import Table
-from textsplice.errors import StorageError
+from textsplice.errors import InputError, StorageError
 from textsplice.extensions import PLUGINS, SCORES
 from textsplice.files import atomic_write_text
 from textsplice.neighbors.features import Features, features
 from textsplice.neighbors.scores import DEFAULT, score_named
 from textsplice.neighbors.table_index import Hits, TableIndex
-from textsplice.parsing import read_object
+from textsplice.parsing import parse_object, read_object
 from textsplice.ragged import Ragged
 from textsplice.text import Tokenizer, tokenize
 
@@ -160,13 +160,20 @@ class Store:
             texts=column_texts(rows["text"]),
             tokens=column_ragged(rows["tokens"]),
             table_of=column_ints(rows["table"]),
-            tables=[Table.from_record(json.loads(record)) for record in records],
+            tables=[_table(record, folder / "tables.parquet") for record in records],
             offered=column_ints(rows["offered"]).astype(np.bool_),
             index=score_named(score).load_index(folder / "index"),
             tokenizer=cast(Tokenizer, about["tokenizer"]),
             fold=frozenset(cast("list[str]", about["fold"])),
             score=score,
         )
+
+
+def _table(record: str, path: Path) -> Table:
+    try:
+        return Table.from_record(cast("dict[str, str]", parse_object(record, StorageError, str(path))))
+    except InputError as error:
+        raise StorageError(error.what, where=str(path), remedy=REMEDY) from error
 
 
 def commonness(texts: Ragged) -> NDArray[np.float64]:

@@ -124,7 +124,7 @@ def _losses(run: Run | None) -> tuple[list[Point], list[Point]]:
     for row in read_journal(run.journal) if run and run.journal.is_file() else ():
         kind, step, loss = row.get("kind"), row.get("step"), row.get("loss")
         drawable = _is_number(step, MOST_STEPS) and _is_number(loss, HIGHEST_LOSS)
-        if kind in points and drawable:
+        if isinstance(kind, str) and kind in points and drawable:
             points[kind].append(Point(int(cast(float, step)), float(cast(float, loss))))
     return points["train"], points["validation"]
 

@@ -68,7 +68,10 @@ class JsonRow:
             return float("-inf")
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise self._wrong(key, "a number")
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError as error:
+            raise self._wrong(key, "a number that can be used") from error
 
     def numbers(self, values: object, key: str, count: int) -> list[int]:
         """So many whole numbers, found under `key`."""
@@ -87,7 +90,7 @@ def read_sources(row: JsonRow) -> Sources:
     table = row.row("table")
     segments = [_segment(segment, table) for segment in table.items("segments")]
     words = row.mapping("words")
-    if not all(number.isdecimal() and isinstance(word, str) for number, word in words.items()):
+    if not all(len(n) < 20 and n.isdecimal() and isinstance(word, str) for n, word in words.items()):
         raise InputError("words must map ids to words.", where=row.where)
     return Sources(
         Linearized(table.texts("tokens"), segments),

@@ -11,6 +11,7 @@ from typing import IO, NamedTuple, cast
 
 from textsplice.errors import InputError, StorageError
 from textsplice.files import storage_error
+from textsplice.parsing import parse_object
 from textsplice.search.generation import FORMATS, Generation
 
 ROW_STARTS = tuple(f'{{"format": "{name}"'.encode() for name in FORMATS)
@@ -127,10 +128,4 @@ def _require_row_start(line: bytes, path: Path) -> None:
 
 
 def _parse(line: bytes, where: str) -> Mapping[str, object]:
-    try:
-        row = json.loads(line)
-    except ValueError as error:
-        raise InputError(f"is not JSON: {error}.", where=where) from error
-    if not isinstance(row, dict):
-        raise InputError("is not a JSON object.", where=where)
-    return cast("Mapping[str, object]", row)
+    return parse_object(line, InputError, where)
