@@ -10,7 +10,8 @@ from textsplice.corpus.table import Table
 from textsplice.errors import InputError
 from textsplice.extensions import VIEWS
 from textsplice.oracle.sources import Sources
-from textsplice.oracle.splice import Origin, Splice, trace
+from textsplice.oracle.splice import Origin, Splice, canvases
+from textsplice.oracle.splice import provenance as replay_origins
 from textsplice.policy.kind import Attribution
 from textsplice.search.reading import JsonRow, read_sources
 from textsplice.text.tokens import BEGIN, END, Tokenizer, detokenize_with_spans
@@ -83,7 +84,7 @@ class Generation:
         """The derivation canvas by canvas, with what each splice replaced."""
         steps: list[Step] = []
         before: tuple[str, ...] = ()
-        for splice, origins in zip(self.splices, trace(self.splices, self.sources), strict=True):
+        for splice, origins in zip(self.splices, canvases(self.splices, self.sources), strict=True):
             canvas = tuple(map(self.sources.token, origins))
             inserted = tuple(self.sources[splice.neighbor][splice.begin : splice.end])
             removed = before[splice.start : splice.stop]
@@ -183,8 +184,7 @@ def make_generation(
     weights: str | None = None,
 ) -> Generation:
     """Replays the splices: the only way text is made."""
-    canvases = trace(splices, sources)
-    origins = inner(canvases[-1], sources) if canvases else []
+    origins = inner(replay_origins(splices, sources), sources)
     tokens = tuple(map(sources.token, origins))
     text, spans = detokenize_with_spans(tokens, tokenizer)
     return Generation(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsplice.oracle.sources import OfferedNeighbor
-from textsplice.oracle.splice import trace
+from textsplice.oracle.splice import canvases
 from textsplice.policy.problem import Draft
 from textsplice.search.rules.reading import whole_number
 from textsplice.search.rules.rule import Allowed, Rule
@@ -33,8 +33,8 @@ class KeepSentences(Rule):
 
     def violation(self, draft: Draft) -> str | None:
         before: list[str] = []
-        canvases = trace(draft.derivation, draft.sources)
-        for step, (splice, canvas) in enumerate(zip(draft.derivation, canvases, strict=True)):
+        made = canvases(draft.derivation, draft.sources)
+        for step, (splice, canvas) in enumerate(zip(draft.derivation, made, strict=True)):
             if splice.stop > latest_stop(before, splice.start):
                 return f"splice {step} replaces a whole sentence"
             before = list(map(draft.sources.token, canvas))
