@@ -115,8 +115,8 @@ def generate(
 
     splicer = open_splicer(run, swap=swap)
     corpus = read_corpus(tables, split, text_column=text_column, like=splicer.config.corpus)
-    rules = _rules(approved, require, forbid, copy_only, keep_sentences, min_sentences, max_sentences)
-    rules += [_parse_rule(text) for text in rule or []]
+    rules = rules_of(approved, require, forbid, copy_only, keep_sentences, min_sentences, max_sentences)
+    rules += [parse_rule(text) for text in rule or []]
     shortcuts = {"beam": beam, "batch_size": batch_size}
     changes = [f"search.{key}={value}" for key, value in shortcuts.items() if value is not None]
     search = search_of(splicer, check_values([*(values or []), *changes]))
@@ -161,7 +161,7 @@ def _cache_encodings(splicer: Splicer, *, quiet: bool) -> None:
     splicer.encodings.save(quiet=quiet)
 
 
-def _rules(
+def rules_of(
     approved: Path | None,
     require: list[str] | None,
     forbid: list[str] | None,
@@ -170,6 +170,7 @@ def _rules(
     min_sentences: int | None,
     max_sentences: int | None,
 ) -> list[Rule]:
+    """The rules that options ask for."""
     from textsplice.errors import ConfigError
     from textsplice.search import rules
 
@@ -203,7 +204,8 @@ def _rules(
     return found
 
 
-def _parse_rule(text: str) -> Rule:
+def parse_rule(text: str) -> Rule:
+    """The rule of a `--rule`."""
     from textsplice.errors import ConfigError
     from textsplice.search.rules import rule_from_dict
 

@@ -91,9 +91,12 @@ class Store:
         return self.offered & allow
 
     @cached_property
-    def row_of(self) -> dict[str, int]:
-        """The row of each id."""
-        return {name: row for row, name in enumerate(self.ids)}
+    def rows_of(self) -> dict[str, list[int]]:
+        """The rows of each id: a corpus may give one to several texts."""
+        rows: dict[str, list[int]] = {}
+        for row, name in enumerate(self.ids):
+            rows.setdefault(name, []).append(row)
+        return rows
 
     @cached_property
     def table_rows(self) -> dict[Table, int]:

@@ -143,7 +143,7 @@ class Generation:
             )
         return cls(
             id=row.text("id"),
-            table=Table.of(cast("Mapping[str, str | list[str]]", row.mapping("table"))),
+            table=Table.from_record(cast("Mapping[str, str | list[str]]", row.mapping("table"))),
             text=row.text("text"),
             tokens=tuple(row.texts("tokens")),
             sources=read_sources(row.row("sources")),
