@@ -12,6 +12,7 @@ from typing import cast
 
 from textsplice.errors import StorageError
 from textsplice.files import atomic_write_text, file_hash, storage_error
+from textsplice.runs.integrity import signed, unsigned
 from textsplice.runs.ownership import listed_path, remove_listed
 
 NAME = "manifest.json"
@@ -126,9 +127,10 @@ class Manifest:
         data: dict[str, object] = {"format": FORMAT, "stages": dict(sorted(self.stages.items()))}
         if self.announced:
             data["announced"] = self.announced
-        text = json.dumps(data, indent=1) + "\n"
-        if not self.path.exists() or self.path.read_text(encoding="utf-8") != text:
-            atomic_write_text(self.path, text)
+        # One of an older version, without a hash of itself, stays as it is until it says something else.
+        texts = [json.dumps(each, indent=1) + "\n" for each in (signed(data), data)]
+        if not self.path.exists() or self.path.read_text(encoding="utf-8") not in texts:
+            atomic_write_text(self.path, texts[0])
 
 
 def _files(entry: dict[str, object]) -> dict[str, str]:
@@ -147,11 +149,13 @@ def _read(path: Path) -> tuple[Stages, list[str]]:
     except (OSError, ValueError, RecursionError) as error:
         what = f"can't be read as a manifest: {error}."
         raise StorageError(what, where=str(path), remedy=remedy) from error
+    if isinstance(data, dict):
+        data = unsigned(cast("dict[str, object]", data), path, remedy)
     match data:
         case {"format": int(version), "stages": dict()} if version != FORMAT:
             what = f"is of format {version}; this version reads {FORMAT}."
         case {"format": int(), "stages": dict(stages)} if _is_sound(cast("dict[str, object]", stages)):
-            announced = cast("dict[str, object]", data).get("announced", [])
+            announced = data.get("announced", [])
             return cast("Stages", stages), cast("list[str]", announced)
         case _:
             what = "is not a manifest of a prepared folder."
