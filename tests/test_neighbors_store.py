@@ -66,7 +66,7 @@ def test_a_store_comes_back_from_its_folder(tmp_path: Path) -> None:
     assert [row.tolist() for row in again.tokens] == [row.tolist() for row in store.tokens]
     table = Table.of({"name": "Weir"})
     assert again.search(table, 3).rows.tolist() == store.search(table, 3).rows.tolist()
-    assert [again.row_of[name] for name in ("c", "a")] == [2, 0]
+    assert [again.rows_of[name] for name in ("c", "a")] == [[2], [0]]
 
 
 def test_a_folder_without_a_store_and_one_of_another_format_are_refused(tmp_path: Path) -> None:

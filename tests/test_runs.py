@@ -18,6 +18,7 @@ from textsplice.errors import ConfigError, CorpusError, StorageError, Textsplice
 from textsplice.files import write_new
 from textsplice.prepare import prepare
 from textsplice.runs import Prepared, Run
+from textsplice.runs.integrity import signed
 from textsplice.runs.manifest import Manifest
 from textsplice.runs.outputs import OutputFolder
 from textsplice.runs.ownership import listed_path, remove_listed
@@ -500,7 +501,7 @@ def test_weights_that_are_replaced_when_the_writer_is_killed_still_open(copied: 
     import hashlib
 
     about["files"]["model.safetensors"] = [hashlib.sha256(before).hexdigest(), new]
-    (copied / "run.json").write_text(json.dumps(about))
+    (copied / "run.json").write_text(json.dumps(signed(about)))
     for content in (before, after):
         (copied / "model.safetensors").write_bytes(content)
         assert Run.open(copied).read_weights()[0].keys() == weights.keys()

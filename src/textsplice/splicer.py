@@ -20,11 +20,11 @@ from textsplice.search.generation import Generation
 from textsplice.search.judge import likelihoods
 from textsplice.search.offers import Offers
 from textsplice.search.pipeline import Made, Pipeline, Record, check_settings
+from textsplice.search.proof import Proof
 from textsplice.search.propose import PolicyProposer, Proposer
-from textsplice.search.rows import read_generations
+from textsplice.search.rows import no_rows, read_generations
 from textsplice.search.rules.rule import Rule
 from textsplice.search.swap import SWAP, SwapProposer
-from textsplice.search.verify import Proof
 from textsplice.search.verify import verify as verify_generation
 from textsplice.slots.lexicon import Lexicon
 from textsplice.text.vocabulary import Vocabulary
@@ -112,7 +112,7 @@ class Splicer:
         """What generations of this run can be verified against."""
         trained = self.policy is not None or self.folder is not None
         policies = {SWAP.name, self.config.policy.kind} if trained else {SWAP.name}
-        return Proof(self.run, frozenset(policies), self.store, self.vocabulary, self.weights)
+        return Proof(self.run, frozenset(policies), self._offers, self.config, self.weights)
 
     @cached_property
     def encodings(self) -> Encodings:
@@ -201,24 +201,30 @@ class Splicer:
 
 
 def verify(
-    generations: Path | str | Generation | Iterable[Generation], run: Path | str | Splicer | None = None
+    generations: Path | str | Generation | Iterable[Generation],
+    run: Path | str | Splicer | None = None,
+    *,
+    rules: Sequence[Rule] | None = None,
 ) -> int:
     """Replays generations, or those in a file, and compares what their splices make with what they say.
 
-    With `run`, they must also be of that run: its store, vocabulary, policy, weights and tokenizer. Returns
-    their number; raises `VerificationError`, which names the row and the first thing that is not so.
+    With `run`, they must also be what that run can have made: its neighbors, words, policy, weights and
+    tokenizer. With `rules`, they must have been made under these rules. Returns their number; raises
+    `VerificationError`, which names the row and the first thing that is not so.
     """
     splicer = run if run is None or isinstance(run, Splicer) else Splicer.untrained(run)
     proof = None if splicer is None else splicer.proof
     if isinstance(generations, Generation):
         generations = [generations]
     rows = (
-        read_generations(Path(generations))
+        read_generations(Path(generations), exact=True)
         if isinstance(generations, (str, Path))
         else ((generation.id, generation) for generation in generations)
     )
     count = 0
     for where, generation in rows:
-        verify_generation(generation, proof, where=where)
+        verify_generation(generation, proof, asked=rules, where=where)
         count += 1
+    if not count and isinstance(generations, (str, Path)):
+        raise no_rows(Path(generations))
     return count

@@ -124,9 +124,9 @@ def generate(
 
     splicer = open_splicer(run, swap=swap)
     corpus = read_corpus(tables, split, text_column=text_column, like=splicer.config.corpus)
-    rules = _rules(approved, require, forbid, copy_only, keep_sentences, min_sentences, max_sentences)
+    rules = rules_of(approved, require, forbid, copy_only, keep_sentences, min_sentences, max_sentences)
     rules = _with_lookalikes(rules) if forbid_lookalikes else rules
-    rules += [_parse_rule(text) for text in rule or []]
+    rules += [parse_rule(text) for text in rule or []]
     shortcuts = {"beam": beam, "batch_size": batch_size}
     changes = [f"search.{key}={value}" for key, value in shortcuts.items() if value is not None]
     search = search_of(splicer, check_values([*(values or []), *changes]))
@@ -170,7 +170,7 @@ def _cache_encodings(splicer: Splicer, *, quiet: bool) -> None:
     splicer.encodings.save(quiet=quiet)
 
 
-def _rules(
+def rules_of(
     approved: Path | None,
     require: list[str] | None,
     forbid: list[str] | None,
@@ -179,6 +179,7 @@ def _rules(
     min_sentences: int | None,
     max_sentences: int | None,
 ) -> list[Rule]:
+    """The rules that options ask for."""
     from textsplice.errors import ConfigError
     from textsplice.parsing import read_text
     from textsplice.search import rules
@@ -217,7 +218,7 @@ def _with_lookalikes(rules: list[Rule]) -> list[Rule]:
     return [ForbidWords(r.words, lookalikes=True) if isinstance(r, ForbidWords) else r for r in rules]
 
 
-def _parse_rule(text: str) -> Rule:
+def parse_rule(text: str) -> Rule:
     from textsplice.errors import ConfigError
     from textsplice.parsing import parse_object
     from textsplice.search.rules import rule_from_dict

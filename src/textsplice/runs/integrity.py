@@ -1,15 +1,24 @@
-"""Whether a file is still what was written: its hash, looked at when the file is opened."""
+"""Whether a file is still what was written: its hash, looked at when the file is opened.
+
+Folders of the first versions have no hashes, so numbers that compiled code follows are looked at as well.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from textsplice.errors import StorageError
 from textsplice.files import file_hash
 from textsplice.runs.ownership import listed_path
 
 Hashes = Mapping[str, str | Sequence[str]]
+DIGEST = "digest"
 
 
 class CheckedFiles:
@@ -51,3 +60,27 @@ class CheckedFiles:
             if each.startswith(f"{name}/"):
                 self.path(each)
         return listed_path(self.folder, name)
+
+
+def require_words(ids: NDArray[np.int32], words: int, path: Path, remedy: str) -> None:
+    """`StorageError` if one of the ids in a file is not that of a word."""
+    if len(ids) and not (ids.min() >= 0 and ids.max() < words):
+        raise StorageError("has a number that is no word of the vocabulary.", where=str(path), remedy=remedy)
+
+
+def signed(data: Mapping[str, object]) -> dict[str, object]:
+    """What a file says that lists the hashes of others, with a hash of that."""
+    unsigned = {key: value for key, value in data.items() if key != DIGEST}
+    return {**unsigned, DIGEST: _digest(unsigned)}
+
+
+def unsigned(data: Mapping[str, object], path: Path, remedy: str) -> dict[str, object]:
+    """The same without its hash; `StorageError` if that is not its hash. Older files have none."""
+    found = {key: value for key, value in data.items() if key != DIGEST}
+    if DIGEST in data and data[DIGEST] != _digest(found):
+        raise StorageError("is damaged or was changed.", where=str(path), remedy=remedy)
+    return found
+
+
+def _digest(data: Mapping[str, object]) -> str:
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode("utf-8")).hexdigest()

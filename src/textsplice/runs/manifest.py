@@ -11,13 +11,14 @@ from typing import cast
 
 from textsplice.errors import StorageError
 from textsplice.files import atomic_write_text, file_hash, storage_error
+from textsplice.runs.integrity import signed, unsigned
 from textsplice.runs.ownership import listed_path, remove_listed
 from textsplice.runs.prepared_files import is_prepared_name
 
 NAME = "manifest.json"
 FORMAT = 1
 MADE_BY = "textsplice prepare"
-KEYS = {"format", "stages", "announced", "made_by"}
+KEYS = {"format", "stages", "announced", "made_by", "digest"}
 _KEY = re.compile("[0-9a-f]{20}")
 _DIGEST = re.compile("[0-9a-f]{64}")
 
@@ -142,9 +143,10 @@ class Manifest:
         data: dict[str, object] = {"format": FORMAT, "stages": dict(sorted(self.stages.items()))}
         if self.announced or not self.stages:  # not finished
             data |= {"announced": self.announced, "made_by": MADE_BY}
-        text = json.dumps(data, indent=1) + "\n"
-        if not self.path.exists() or self.path.read_text(encoding="utf-8") != text:
-            atomic_write_text(self.path, text)
+        # One of an older version, without a hash of itself, stays as it is until it says something else.
+        texts = [json.dumps(each, indent=1) + "\n" for each in (signed(data), data)]
+        if not self.path.exists() or self.path.read_text(encoding="utf-8") not in texts:
+            atomic_write_text(self.path, texts[0])
 
 
 def _files_at(path: Path) -> list[Path]:
@@ -168,6 +170,8 @@ def _read(path: Path) -> tuple[Stages, list[str]]:
     except (OSError, ValueError, RecursionError) as error:
         what = f"can't be read as a manifest: {error}."
         raise StorageError(what, where=str(path), remedy=remedy) from error
+    if isinstance(data, dict):
+        data = unsigned(cast("dict[str, object]", data), path, remedy)
     match data:
         case {"format": int(version), "stages": dict()} if version != FORMAT:
             what = f"is of format {version}; this version reads {FORMAT}."

@@ -29,7 +29,7 @@ from textsplice.files import atomic_write_bytes, atomic_write_text, file_hash, s
 from textsplice.neighbors.store import Store
 from textsplice.runs.checkpoint import CheckpointFolder
 from textsplice.runs.encodings import EncodingFolder
-from textsplice.runs.integrity import CheckedFiles
+from textsplice.runs.integrity import CheckedFiles, require_words, signed, unsigned
 from textsplice.runs.ownership import locked, remove_empty_parents, remove_listed, require_ours
 from textsplice.runs.prepared import Prepared
 from textsplice.slots.lexicon import Lexicon
@@ -123,9 +123,11 @@ class Run:
         """What made the run: its id, version, command, data, seed, machine."""
         path = self.path / ABOUT
         try:
-            return cast("dict[str, object]", json.loads(path.read_text(encoding="utf-8")))
+            about = cast("dict[str, object]", json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError, RecursionError) as error:
             raise StorageError(f"can't be read: {error}.", where=str(path)) from error
+        # A later format, which `open` refuses, may have another kind of hash.
+        return unsigned(about, path, REMEDY) if about.get("format", FORMAT) == FORMAT else about
 
     @property
     def id(self) -> str:
@@ -153,7 +155,9 @@ class Run:
     @cached_property
     def store(self) -> Store:
         """The texts it splices from."""
-        return Store.load(self._checked.folder_path(STORE))
+        store = Store.load(self._checked.folder_path(STORE))
+        require_words(store.tokens.values, len(self.vocabulary), self.path / STORE, REMEDY)
+        return store
 
     @cached_property
     def lexicon(self) -> Lexicon | None:
@@ -169,7 +173,10 @@ class Run:
 
     def _hashes(self) -> Hashes:
         """The hash of every file; runs of before format 2 have none."""
-        return dict(cast("Hashes", self.about.get("files", {})))
+        files = self.about.get("files", {})
+        if not isinstance(files, dict):
+            raise StorageError("lists no files.", where=str(self.path / ABOUT), remedy=REMEDY)
+        return dict(cast("Hashes", files))
 
     # The policy
 
@@ -221,7 +228,8 @@ class Run:
         self._write_about(about)
 
     def _write_about(self, about: dict[str, object]) -> None:
-        atomic_write_text(self.path / ABOUT, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
+        text = json.dumps(signed(about), indent=2, ensure_ascii=False) + "\n"
+        atomic_write_text(self.path / ABOUT, text)
         self._forget()
 
     def _forget(self) -> None:

@@ -11,7 +11,8 @@ from textsplice.corpus.table import Table
 from textsplice.errors import InputError
 from textsplice.extensions import VIEWS
 from textsplice.oracle.sources import Sources
-from textsplice.oracle.splice import Origin, Splice, trace
+from textsplice.oracle.splice import Origin, Splice, canvases
+from textsplice.oracle.splice import provenance as replay_origins
 from textsplice.oracle.writing import Writing
 from textsplice.policy.kind import Attribution
 from textsplice.search.reading import JsonRow, read_sources
@@ -100,7 +101,7 @@ class Generation:
         """The derivation canvas by canvas, with what each splice replaced."""
         steps: list[Step] = []
         before: tuple[str, ...] = ()
-        for splice, origins in zip(self.splices, trace(self.splices, self.sources), strict=True):
+        for splice, origins in zip(self.splices, canvases(self.splices, self.sources), strict=True):
             canvas = tuple(map(self.sources.token, origins))
             inserted = tuple(self.sources[splice.neighbor][splice.begin : splice.end])
             removed = before[splice.start : splice.stop]
@@ -167,7 +168,7 @@ class Generation:
         is_old = data["format"] == OLD_FORMAT
         return cls(
             id=row.text("id"),
-            table=Table.of(cast("Mapping[str, str | list[str]]", row.mapping("table"))),
+            table=Table.from_record(cast("Mapping[str, str | list[str]]", row.mapping("table"))),
             text=row.text("text"),
             tokens=tuple(row.texts("tokens")),
             sources=read_sources(row.row("sources")),
@@ -210,8 +211,7 @@ def make_generation(
     weights: str | None = None,
 ) -> Generation:
     """Replays the splices: the only way text is made."""
-    canvases = trace(splices, sources)
-    origins = inner(canvases[-1], sources) if canvases else []
+    origins = inner(replay_origins(splices, sources), sources)
     tokens = tuple(map(sources.token, origins))
     text, spans = Writing(sources, table, tokenizer).write(origins)
     return Generation(

@@ -90,7 +90,7 @@ def read_sources(row: JsonRow) -> Sources:
     table = row.row("table")
     segments = [_segment(segment, table) for segment in table.items("segments")]
     words = row.mapping("words")
-    if not all(len(n) < 20 and n.isdecimal() and isinstance(word, str) for n, word in words.items()):
+    if not all(_is_id(number) and isinstance(word, str) for number, word in words.items()):
         raise InputError("words must map ids to words.", where=row.where)
     return Sources(
         Linearized(table.texts("tokens"), segments),
@@ -100,6 +100,11 @@ def read_sources(row: JsonRow) -> Sources:
         ),
         {int(number): cast(str, word) for number, word in words.items()},
     )
+
+
+def _is_id(number: str) -> bool:
+    """Whether it is a number in the one way that it is written: two keys must not mean the same word."""
+    return number.isascii() and number.isdecimal() and len(number) < 10 and str(int(number)) == number
 
 
 def _segment(segment: object, row: JsonRow) -> Segment:

@@ -90,26 +90,41 @@ class Vocabulary:
                 where=str(path),
                 remedy=remedy,
             )
-        match data:
-            case {
-                "words": list(words),
-                "embedded": int(embedded),
-                "generate": list(may),
-                "frequent": list(often),
-            }:
-                size = len(cast("list[object]", words))
-                numbers = cast("list[object]", [embedded - 1, *may, *often])
-                if all(isinstance(word, str) for word in cast("list[object]", words)) and all(
-                    isinstance(number, int) and 0 <= number < size for number in numbers
-                ):
-                    given = cast("tuple[list[str], int, list[int], list[int]]", (words, embedded, may, often))
-                    return cls(tuple(given[0]), given[1], tuple(given[2]), tuple(given[3]))
-            case _:
-                pass
-        raise StorageError(
-            "is not a vocabulary: a part is missing or damaged.", where=str(path), remedy=remedy
+        words, embedded = data.get("words"), data.get("embedded")
+        lists = [data.get("generate"), data.get("frequent")]
+        if not (
+            _is_list(words, str) and isinstance(embedded, int) and all(_is_list(ids, int) for ids in lists)
+        ):
+            raise _damaged(path)
+        generate, frequent = cast("list[list[int]]", lists)
+        found = cls(tuple(cast("list[str]", words)), embedded, tuple(generate), tuple(frequent))
+        if not found._is_sound():
+            raise _damaged(path)
+        return found
+
+    def _is_sound(self) -> bool:
+        """Whether each word is there once, and every number is that of a word."""
+        size = len(self.words)
+        return (
+            self.words[: len(RESERVED)] == RESERVED
+            and len(self._numbers) == size
+            and len(RESERVED) <= self.embedded <= size
+            and all(0 <= number < size for number in (*self.generate, *self.frequent))
         )
 
     @property
     def _numbers(self) -> dict[str, int]:
         return cast("dict[str, int]", self.__dict__["_ids"])
+
+
+def _is_list(values: object, kind: type) -> bool:
+    if not isinstance(values, list):
+        return False
+    items = cast("list[object]", values)
+    return all(isinstance(item, kind) and not isinstance(item, bool) for item in items)
+
+
+def _damaged(path: Path) -> StorageError:
+    return StorageError(
+        "this file is truncated or damaged.", where=str(path), remedy="Run `textsplice prepare` again."
+    )

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from textsplice.oracle.sources import OfferedNeighbor
-from textsplice.oracle.splice import trace
+from textsplice.oracle.splice import canvases
 from textsplice.policy.problem import Draft
 from textsplice.search.rules.reading import only, whole_number
 from textsplice.search.rules.rule import Allowed, Rule
@@ -54,8 +54,8 @@ class KeepSentences(SentenceRule):
     def violation(self, draft: Draft) -> str | None:
         before: list[str] = []
         marks = self._marks(draft)
-        canvases = trace(draft.derivation, draft.sources)
-        for step, (splice, canvas) in enumerate(zip(draft.derivation, canvases, strict=True)):
+        made = canvases(draft.derivation, draft.sources)
+        for step, (splice, canvas) in enumerate(zip(draft.derivation, made, strict=True)):
             if splice.stop > latest_stop(before, splice.start, marks):
                 return f"splice {step} replaces a whole sentence"
             before = list(map(draft.sources.token, canvas))

@@ -1,0 +1,128 @@
+"""`verify`: rows per second and peak memory, against another version of textsplice, interleaved.
+
+    python benchmarks/verify.py ROWS.jsonl --run RUN --before OLD/src
+
+ROWS.jsonl are honest rows of RUN. The hostile row is one of them with 20,000 splices of one word each, all of
+which replay. Every measurement is a process of its own; before and after take turns, and medians are told.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+RESULTS = Path(__file__).parent / "results"
+MEASURE = """
+import json, resource, sys, time
+from pathlib import Path
+import textsplice
+from textsplice.errors import TextspliceError
+rows, run, repeats = sys.argv[1], sys.argv[2], int(sys.argv[3])
+splicer = textsplice.Splicer.untrained(run) if run else None
+def once():
+    try:
+        return textsplice.verify(rows, splicer)
+    except TextspliceError as error:
+        return str(error)[-60:]
+if run:
+    once()  # compiles the search
+began = time.perf_counter()
+for _ in range(repeats):
+    said = once()
+seconds = (time.perf_counter() - began) / repeats
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(json.dumps({"seconds": seconds, "peak_mb": peak, "said": said}))
+"""
+
+
+def hostile(row: dict[str, object], splices: int) -> dict[str, object]:
+    """A text of one word per splice, each inserted before the last, from a neighbor of one word."""
+    tokens = ["a"] * (splices - 1)
+    neighbor = {"id": "x", "text": "a", "tokens": ["\u0002", "a", "\u0003"]}
+    last = splices - 1
+    return {
+        **row,
+        "policy": "oracle",
+        "attribution": "exact",
+        "text": " ".join(tokens),
+        "tokens": tokens,
+        "splices": [[0, 0, 1, 0, 3], *([1, 1, 1, 1, 2] for _ in range(splices - 2))],
+        "provenance": [
+            {
+                "source": 1,
+                "position": 1,
+                "step": last - 1 - at if at < last - 1 else 0,
+                "start": 2 * at,
+                "stop": 2 * at + 1,
+            }
+            for at in range(last)
+        ],
+        "sources": {**row["sources"], "neighbors": [neighbor], "words": {}},  # type: ignore[dict-item]
+        "rules": [],
+        "alternatives": [],
+    }
+
+
+def measure(source: Path, rows: Path, run: str, repeats: int) -> dict[str, float | int | str]:
+    """One measurement in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURE, str(rows), run, str(repeats)],
+        env={**os.environ, "PYTHONPATH": str(source)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def main() -> None:
+    """Measures and prints."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("rows", type=Path)
+    options.add_argument("--run", default="")
+    options.add_argument("--before", type=Path, required=True, help="`src` of the other version.")
+    options.add_argument("--rounds", type=int, default=3)
+    options.add_argument("--splices", type=int, default=20_000)
+    given = options.parse_args()
+    sources = {"before": given.before, "after": Path(__file__).parents[1] / "src"}
+    count = sum(1 for line in given.rows.open() if line.strip())
+    first = json.loads(given.rows.open().readline())
+    with tempfile.TemporaryDirectory() as folder:
+        attack = Path(folder) / "hostile.jsonl"
+        attack.write_text(json.dumps(hostile(first, given.splices)) + "\n")
+        size = attack.stat().st_size
+        cases = {
+            "honest rows, alone": (given.rows, "", 3, count),
+            "honest rows, with the run": (given.rows, given.run, 3, count),
+            f"one row of {given.splices} splices ({size / 1e6:.1f} MB)": (attack, "", 1, 1),
+        }
+        report: dict[str, object] = {}
+        for name, (rows, run, repeats, number) in cases.items():
+            found: dict[str, list[dict[str, float | int | str]]] = {"before": [], "after": []}
+            for _ in range(given.rounds):
+                for version, source in sources.items():
+                    found[version].append(measure(source, rows, run, repeats))
+            told = {
+                version: {
+                    "rows_per_second": round(
+                        number / statistics.median(float(m["seconds"]) for m in each), 2
+                    ),
+                    "peak_mb": round(statistics.median(float(m["peak_mb"]) for m in each)),
+                    "said": each[0]["said"],
+                }
+                for version, each in found.items()
+            }
+            report[name] = told
+            print(name, json.dumps(told, indent=1), flush=True)
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "verify.json").write_text(json.dumps(report, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
