@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import regex
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from textsplice.text import (
@@ -102,6 +102,7 @@ def test_the_faster_pattern_finds_the_same_tokens(text: str) -> None:
     assert tokens == ["ω", *tokenize(f"x {text}")]
 
 
+@example("0ˇ")
 @given(st.text(st.characters(max_codepoint=0x2FF)) | st.text("abS1é£$.,;:-()[] !?s%/'\"’“”–"))
 def test_scripts_with_spaces_are_cut_as_version_1_cut_them(text: str) -> None:
     text = normalize(text)

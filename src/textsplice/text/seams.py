@@ -19,7 +19,7 @@ import regex
 QUOTES: tuple[str, ...] = ('"', "'")
 # Scripts that are written without spaces between words.
 SPACELESS = (
-    r"\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Bopomofo}\p{Yi}\p{Tangut}"
+    r"\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{Bopomofo}\p{Yi}\p{Tangut}"
     r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tai_Tham}\p{Tai_Le}\p{New_Tai_Lue}\p{Tai_Viet}\p{Javanese}\p{Balinese}"
 )
 _WIDE_MARK = r"[\u3001-\u303F\u30FB\uFE30-\uFE4F\uFF01-\uFF65]"  # 。「」，
