@@ -25,6 +25,7 @@ import torch
 from saved_runs import save_run
 from search_world import beginner, prepared, tables
 from textsplice.errors import StorageError, TextspliceError
+from textsplice.neighbors.features import Features
 from textsplice.neighbors.index import Index
 from textsplice.runs import Prepared
 from textsplice.runs.integrity import CheckedFiles
@@ -175,14 +176,15 @@ def test_a_number_that_leads_outside_the_index_is_found_before_the_search(tmp_pa
 
 
 def test_a_slot_that_is_listed_twice_is_found_before_the_search(tmp_path: Path) -> None:
-    folder = tmp_path / "index"
-    shutil.copytree(prepared().folder / "store" / "index", folder)
-    slots, offsets = np.load(folder / "values.slots.npy"), np.load(folder / "values.offsets.npy")
+    # 600 tables, of which two share the rare value "x": its slots are a list of two.
+    groups = [Features(frozenset({"f"}), frozenset({"x"} if n < 2 else {str(n)})) for n in range(600)]
+    Index.build(groups, np.arange(600, dtype=np.int32), np.zeros(600)).save(tmp_path)
+    slots, offsets = np.load(tmp_path / "values.slots.npy"), np.load(tmp_path / "values.offsets.npy")
     first = int(offsets[np.flatnonzero(np.diff(offsets) > 1)[0]])
     slots[first + 1] = slots[first]
-    np.save(folder / "values.slots.npy", slots)
+    np.save(tmp_path / "values.slots.npy", slots)
     with pytest.raises(StorageError, match=r"values\.slots\.npy: this file is truncated or damaged\."):
-        Index.load(folder)
+        Index.load(tmp_path)
 
 
 def test_a_changed_list_of_hashes_is_found(tmp_path: Path) -> None:
