@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import re
@@ -19,6 +20,7 @@ NAME = "manifest.json"
 FORMAT = 1
 MADE_BY = "textsplice prepare"
 KEYS = {"format", "stages", "announced", "made_by", "digest"}
+PARTIAL = re.compile(r"\..+\.\d+\.partial")  # what `files.atomic_path` calls a file until it is whole
 _KEY = re.compile("[0-9a-f]{20}")
 _DIGEST = re.compile("[0-9a-f]{64}")
 
@@ -68,10 +70,12 @@ class Manifest:
         self._write()
         for name in {*self.hashes, *self.announced, NAME}:
             path = listed_path(self.folder, name)
-            partial = re.compile(rf"\.{re.escape(path.name)}\.\d+\.partial")
-            for beside in path.parent.glob(".*.partial") if path.parent.is_dir() else ():
-                if partial.fullmatch(beside.name):
-                    beside.unlink(missing_ok=True)
+            # Of a folder that was announced as a whole, everything in it is ours.
+            inside = path.rglob(".*.partial") if path.is_dir() else ()
+            beside = path.parent.glob(f".{glob.escape(path.name)}.*.partial")
+            for partial in [*inside, *beside]:
+                if PARTIAL.fullmatch(partial.name):
+                    partial.unlink(missing_ok=True)
 
     def abandon_if_empty(self) -> None:
         """Removes the manifest and what was announced, if no stage was finished."""
