@@ -14,6 +14,7 @@ from textsplice.evaluate.experiments.derivations import sources_read
 from textsplice.evaluate.metrics.metric import metric_named
 from textsplice.evaluate.score import Score, Signature
 from textsplice.files import file_hash
+from textsplice.oracle.numbering import Numbering
 from textsplice.oracle.splice import Splice
 from textsplice.report.curve import Point
 from textsplice.runs.journal import read_journal
@@ -142,7 +143,7 @@ def _habits(path: Path) -> Habits:
     for row in read_rows(path):
         outputs += 1
         sources = cast("Mapping[str, Sequence[object]]", row.get("sources", {}))
-        first_word = 1 + len(sources.get("neighbors", ()))
+        numbering = Numbering(len(sources.get("neighbors", ())))
         if row.get("status") == "abstained":
             abstained += 1
             continue
@@ -150,9 +151,9 @@ def _habits(path: Path) -> Habits:
         places = cast("Sequence[Mapping[str, int]]", row.get("provenance", ()))
         read = sources_read([Splice(*splice) for splice in laid], [place["source"] for place in places])
         splices += len(read)
-        neighbors += len({source for source in read if 0 < source < first_word})
+        neighbors += len({source for source in read if numbering.is_neighbor(source)})
         tokens += len(places)
-        copied += sum(place["source"] < first_word for place in places)
+        copied += sum(not numbering.is_word(place["source"]) for place in places)
     told = max(outputs - abstained, 1)
     return Habits(outputs, abstained, splices / told, neighbors / told, copied / max(tokens, 1))
 
