@@ -13,6 +13,7 @@ from textsplice.evaluate.experiments.derivations import sources_read
 from textsplice.evaluate.metrics.metric import metric_named
 from textsplice.evaluate.score import Score, Signature
 from textsplice.files import MARK_BYTES, file_hash
+from textsplice.oracle.numbering import Numbering
 from textsplice.parsing import read_object, unreadable
 from textsplice.report.curve import Point
 from textsplice.runs.journal import read_journal
@@ -141,12 +142,12 @@ def _habits(path: Path) -> Habits:
         if row.status == "abstained":
             abstained += 1
             continue
-        first_word = 1 + len(row.sources.neighbors)
+        numbering = Numbering(len(row.sources.neighbors))
         read = sources_read(row.splices, [place.source for place in row.provenance])
         splices += len(read)
-        neighbors += len({source for source in read if 0 < source < first_word})
+        neighbors += len({source for source in read if numbering.is_neighbor(source)})
         tokens += len(row.provenance)
-        copied += sum(place.source < first_word for place in row.provenance)
+        copied += sum(not numbering.is_word(place.source) for place in row.provenance)
     told = max(outputs - abstained, 1)
     return Habits(outputs, abstained, splices / told, neighbors / told, copied / max(tokens, 1))
 
