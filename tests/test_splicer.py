@@ -468,6 +468,35 @@ def test_a_file_that_is_not_one_of_generations_is_never_cut(
     assert mine.read_text() == "my notes, without a line break"
 
 
+def test_a_file_of_one_brace_is_not_one_of_generations(
+    run_folder: Path, input_file: Path, tmp_path: Path
+) -> None:
+    mine = tmp_path / "mine.json"
+    mine.write_text("{")
+    assert command("generate", run_folder, input_file, "--out", mine, "--resume")[0] == 2
+    assert mine.read_text() == "{"
+
+
+def test_a_last_row_without_its_line_feed_is_a_row_like_any_other(
+    run_folder: Path, input_file: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "texts.jsonl"
+    command("generate", run_folder, input_file, "--out", out, "--limit", "2", "--beam", "1")
+    before = out.read_text(encoding="utf-8")
+    out.write_text(before.rstrip("\n"), encoding="utf-8")
+    assert (
+        command("generate", run_folder, input_file, "--out", out, "--resume", "--limit", "2", "--beam", "1")[
+            0
+        ]
+        == 0
+    )
+    assert out.read_text(encoding="utf-8") == before
+    foreign = before.splitlines()[0].replace('"run": "', '"run": "f')
+    out.write_text(foreign, encoding="utf-8")
+    assert command("generate", run_folder, input_file, "--out", out, "--resume", "--beam", "1")[0] == 2
+    assert out.read_text(encoding="utf-8") == foreign
+
+
 def test_two_writers_of_one_file_are_refused(run_folder: Path, input_file: Path, tmp_path: Path) -> None:
     out = tmp_path / "texts.jsonl"
     with open_rows(out):
