@@ -1,30 +1,23 @@
-"""What is fuzzed: every reader, and every command that reads a file.
-
-A target takes bytes, and either uses them or says in one printable line why not.
-"""
+"""Readers as targets: each gets a damaged file, or damaged text."""
 
 from __future__ import annotations
 
 import gzip
 import io
-import json
 import shutil
-import sys
-import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from mutations import damaged
+from fuzz_target import DATA, FaultError, Target, folder, written
 
-from textsplice.cli import main
 from textsplice.config import Config, load_config
 from textsplice.corpus import Table, read_corpus
 from textsplice.corpus.bundled import bundled_path
 from textsplice.corpus.jsonl import parse_line
-from textsplice.errors import InputError, TextspliceError
+from textsplice.errors import InputError
+from textsplice.evaluate import evaluate
+from textsplice.evaluate.evaluation import scores_json
 from textsplice.evaluate.outputs import read_outputs
 from textsplice.evaluate.ratings.items import make_items
 from textsplice.evaluate.ratings.reading import read_ratings
@@ -42,7 +35,6 @@ from textsplice.slots.lexicon import Lexicon
 from textsplice.splicer import verify
 from textsplice.text import Vocabulary
 
-DATA = Path(__file__).resolve().parent.parent / "data" / "version-0.1"
 ROWS = [
     line
     for name in ("full", "lrt", "copy")
@@ -66,58 +58,13 @@ RULES = (
     b'{"rule": "min-sentences", "count": 2}',
     b'{"rule": "require-fields", "fields": ["name"]}',
 )
-SCORES = json.dumps({"systems": [{"name": "x", "scores": [{"metric": "BLEU", "value": 0.5}]}]}).encode()
-
-
-@dataclass(frozen=True)
-class Target:
-    """Something that reads bytes; `weight` is how many of 1,000 cases are its."""
-
-    name: str
-    seeds: Sequence[bytes]
-    read: Callable[[bytes], object]
-    weight: int
-
-
-class FaultError(Exception):
-    """What must not happen: neither used nor refused in one printable line."""
-
-
-def try_case(target: Target, case: int) -> bool:
-    """Whether the input was used; False if it was refused, and an error if it was neither."""
-    content = damaged(target.seeds, case)
-    try:
-        target.read(content)
-    except TextspliceError as error:
-        sentence = error.sentence()
-        if not sentence.isprintable() or len(sentence) > 5000:
-            raise FaultError(f"not one printable line: {sentence[:200]!r}") from error
-        return False
-    return True
-
-
-@cache
-def folder() -> Path:
-    """A place for the files of this process."""
-    made = Path(tempfile.mkdtemp(prefix="textsplice-fuzz-"))
-    import atexit
-
-    atexit.register(shutil.rmtree, made, ignore_errors=True)
-    return made
-
-
-def written(name: str, content: bytes) -> Path:
-    path = folder() / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
-    return path
 
 
 def corpus(name: str, prefix: str = "") -> Callable[[bytes], object]:
     return lambda content: sum(1 for _ in read_corpus(f"{prefix}{written(name, content)}"))
 
 
-def _parquet() -> list[bytes]:
+def parquet_files() -> list[bytes]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -168,7 +115,7 @@ def _texts(content: bytes) -> None:
 
 
 @cache
-def _sheets() -> Path:
+def sheets() -> Path:
     path = folder() / "sheets"
     outputs = read_outputs(written("o.jsonl", b"".join(ROWS[:2])))
     write_sheets(path, make_items({"a": outputs, "b": outputs}, examples=2, raters=1, seed=1), seed=1)
@@ -176,15 +123,21 @@ def _sheets() -> Path:
 
 
 def _key(content: bytes) -> object:
-    return read_ratings(written("key.json", content), [_sheets() / "rater-01.csv"])
+    return read_ratings(written("key.json", content), [written("filled.csv", filled_sheet())])
 
 
 def _sheet(content: bytes) -> object:
-    return read_ratings(_sheets() / "key.json", [written("sheet.csv", content)])
+    return read_ratings(sheets() / "key.json", [written("sheet.csv", content)])
 
 
-def _filled() -> bytes:
-    return (_sheets() / "rater-01.csv").read_bytes().replace(b",,,\n", b",1,2,3\n")
+def filled_sheet() -> bytes:
+    return (sheets() / "rater-01.csv").read_bytes().replace(b",,,\n", b",1,2,3\n")
+
+
+def scores_file() -> bytes:
+    """What `evaluate --json` prints."""
+    outputs = written("o3.jsonl", ROWS[0])
+    return scores_json([evaluate(outputs, str(outputs), "all", metrics=["BLEU"])]).encode()
 
 
 def _scores(content: bytes) -> object:
@@ -200,37 +153,12 @@ def _journal(content: bytes) -> object:
     return report_html(folder() / "trained")
 
 
-def command(*arguments: object, name: str) -> Callable[[bytes], None]:
-    """A command whose argument `{}` is the file; it must end with 0 or, with one line, with 2."""
-
-    def run(content: bytes) -> None:
-        path = str(written(name, content))
-        before, sys.argv = sys.argv, ["textsplice", *(str(each).replace("{}", path) for each in arguments)]
-        out, err = io.StringIO(), io.StringIO()
-        code: object = 0
-        try:
-            with redirect_stdout(out), redirect_stderr(err):
-                main()
-        except SystemExit as ended:
-            code = ended.code
-        finally:
-            sys.argv = before
-        said = err.getvalue()
-        if code not in (0, None, 2) or "Traceback" in said or "\x1b" in said + out.getvalue():
-            raise FaultError(f"ended with {code}: {said[-300:]}")
-        if code == 2:
-            raise InputError(said.splitlines()[-1] if said else "")
-
-    return run
-
-
-PREPARED = DATA / "prepared"
-TARGETS = (
+READER_TARGETS: Sequence[Target] = (
     Target("jsonl", [JSONL], corpus("a.jsonl"), 150),
     Target("csv", [CSV, E2E], corpus("a.csv"), 150),
     Target("e2e", [E2E], corpus("b.csv", "e2e:"), 120),
     Target("gzip", [gzip.compress(JSONL, mtime=0)], corpus("a.jsonl.gz"), 40),
-    Target("parquet", _parquet(), corpus("a.parquet"), 40),
+    Target("parquet", parquet_files(), corpus("a.parquet"), 40),
     Target("wikibio", [BOX + b"\0NB\0" + b"2\n1\n"], _wikibio, 80),
     Target(
         "record",
@@ -251,7 +179,7 @@ TARGETS = (
     Target("views", ROWS, _views, 4),
     Target("outputs", ROWS, lambda c: read_outputs(written("o2.jsonl", c)), 20),
     Target("report", ROWS, lambda c: report_html(written("r/dev.jsonl", c)), 4),
-    Target("scores", [SCORES], _scores, 4),
+    Target("scores", [scores_file()], _scores, 4),
     Target("journal", [(DATA / "runs" / "full" / "train.jsonl").read_bytes()], _journal, 2),
     Target(
         "vocabulary",
@@ -261,22 +189,6 @@ TARGETS = (
     ),
     Target("store.json", [(DATA / "runs" / "full" / "store" / "store.json").read_bytes()], _store, 4),
     Target("store.parquet", [(DATA / "runs" / "full" / "store" / "tables.parquet").read_bytes()], _texts, 4),
-    Target("ratings key", [(_sheets() / "key.json").read_bytes()], _key, 10),
-    Target("ratings sheet", [_filled()], _sheet, 10),
-    Target("generate", [JSONL], command("generate", PREPARED, "{}", "-q", name="t.jsonl"), 1),
-    Target("verify", ROWS, command("verify", "{}", name="w.jsonl"), 1),
-    Target("explain", ROWS, command("explain", "{}", name="e.jsonl"), 1),
-    Target(
-        "evaluate",
-        ROWS,
-        command("evaluate", "{}", "--references", "{}", "--metrics", "BLEU", name="f.jsonl"),
-        1,
-    ),
-    Target(
-        "lexicon check",
-        [JSONL],
-        command("lexicon", "check", "{}", "--lexicon", "values", "--split", "all", name="h.jsonl"),
-        1,
-    ),
-    Target("prepare", [TOML], command("prepare", "{}", "-q", "--out", "/dev/null/x", name="p.toml"), 1),
+    Target("ratings key", [(sheets() / "key.json").read_bytes()], _key, 10),
+    Target("ratings sheet", [filled_sheet()], _sheet, 10),
 )
