@@ -30,8 +30,8 @@ def test_every_setting_survives_a_round_trip_through_toml(tmp_path: Path) -> Non
     [
         ("[neighbors]\nkk = 5", "there is no setting 'neighbors.kk'. Did you mean 'neighbors.k'?"),
         ("[neighbours]\nk = 5", "there is no setting 'neighbours'. Did you mean 'neighbors'?"),
-        ("[neighbors]\nk = -1", "neighbors.k = -1 must be a whole number from 0 to 2,147,483,647."),
-        ("[neighbors]\nk = true", "neighbors.k = True must be a whole number from 0 to 2,147,483,647."),
+        ("[neighbors]\nk = -1", "neighbors.k = -1 must be a whole number from 1 to 65,536."),
+        ("[neighbors]\nk = true", "neighbors.k = True must be a whole number from 1 to 65,536."),
         (
             '[neighbors]\nexclude = "me"',
             "neighbors.exclude = 'me' is not one of 'same-table', 'self', 'none'.",

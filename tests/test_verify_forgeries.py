@@ -352,8 +352,8 @@ def test_a_canvas_that_is_far_longer_than_its_row_is_not_spelled() -> None:
 @pytest.mark.parametrize(
     ("change", "lie"),
     [
-        ({"beam": 0}, "beam is 0: nothing could be found. Use 1 or more"),
-        ({"beam": True}, "its search settings: search.beam = True must be a whole number, 0 or more"),
+        ({"beam": 0}, "its search settings: search.beam = 0 must be a whole number from 1 to 4,096"),
+        ({"beam": True}, "its search settings: search.beam = True must be a whole number from 1 to 4,096"),
         ({"choose": "luck"}, "search.choose = 'luck' is not one of 'likelihood', 'consensus', 'typical'."),
         ({"temperature": 2}, "its search settings: 'temperature' is not known"),
         ({"device": "cpu"}, "its search settings: 'device' does not belong to them"),

@@ -28,7 +28,34 @@ LATER_SETTINGS = (
     ("search", "device"),
     ("search", "max_table_tokens"),
 )
-LARGEST = 2**31 - 1  # of all numbers in a configuration
+LARGEST = 2**31 - 1  # of all numbers in a configuration; none is below 0
+# Beyond these, nothing could be made, or no machine has the memory for it.
+RANGES: Mapping[str, tuple[float, float]] = {
+    "corpus.max_tokens": (1, 1 << 20),
+    "corpus.max_table_tokens": (1, 1 << 20),
+    "neighbors.k": (1, 1 << 16),
+    "policy.d_model": (1, 1 << 14),
+    "policy.encoder_layers": (1, 1 << 8),
+    "policy.decoder_layers": (1, 1 << 8),
+    "policy.heads": (1, 1 << 10),
+    "policy.ffn": (1, 1 << 16),
+    "policy.dropout": (0.0, 0.99),
+    "policy.max_positions": (3, 1 << 20),
+    "policy.max_age": (0, 1 << 16),
+    "training.learning_rate": (1e-30, LARGEST),
+    "training.epsilon": (1e-30, LARGEST),
+    "training.betas": (0.0, 0.999999999),
+    "training.batch_sequences": (1, 1 << 20),
+    "training.micro_sequences": (1, 1 << 20),
+    "training.log_every": (1, LARGEST),
+    "training.threads": (1, 1 << 12),
+    "training.processes": (1, 1 << 12),
+    "search.beam": (1, 1 << 12),
+    "search.max_splices": (1, 1 << 16),
+    "search.max_tokens": (1, 1 << 20),
+    "search.start_neighbors": (0, 1 << 16),
+    "search.batch_size": (1, 1 << 16),
+}
 MAX_CONFIG_BYTES = 1 << 20
 _CONTROL = re.compile("[\x00-\x1f\x7f]")
 
@@ -289,23 +316,19 @@ def _checked(value: object, hint: object, name: str, where: str) -> object:
         return tuple(_checked(item, inner, name, where) for item in cast("list[object]", items))
     if hint is bool and isinstance(value, bool):
         return value
-    if hint is int and isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST:
-        return value
-    if (
-        hint is float
-        and isinstance(value, (int, float))
-        and not isinstance(value, bool)
-        and abs(value) <= LARGEST
-    ):
-        return float(value)
+    if hint is int or hint is float:
+        return _number(value, hint, name, where)
     if hint is str and isinstance(value, str) and "\0" not in value:
         return value
-    wanted = {
-        bool: "true or false",
-        int: f"a whole number from 0 to {LARGEST:,}",
-        float: f"a number, at most {LARGEST:,}",
-        str: "text without NUL characters",
-    }
-    raise ConfigError(
-        f"{name} = {short_repr(value)} must be {wanted.get(cast(type, hint), 'text')}.", where=where
-    )
+    wanted = "true or false" if hint is bool else "text without NUL characters"
+    raise ConfigError(f"{name} = {short_repr(value)} must be {wanted}.", where=where)
+
+
+def _number(value: object, kind: type[int] | type[float], name: str, where: str) -> int | float:
+    """A number that is not true or false, in the range of its setting."""
+    low, high = RANGES.get(name, (0, LARGEST))
+    known = (int,) if kind is int else (int, float)
+    if isinstance(value, known) and not isinstance(value, bool) and low <= value <= high:
+        return kind(value)
+    what = "a whole number" if kind is int else "a number"
+    raise ConfigError(f"{name} = {short_repr(value)} must be {what} from {low:,} to {high:,}.", where=where)
