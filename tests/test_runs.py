@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from textsplice.cli import main
 from textsplice.config import Config
 from textsplice.errors import ConfigError, CorpusError, StorageError, TextspliceError, TrainingError
-from textsplice.files import write_new
+from textsplice.files import sealed, write_new
 from textsplice.prepare import prepare
 from textsplice.runs import Prepared, Run
 from textsplice.runs.integrity import signed
@@ -400,8 +400,8 @@ def test_a_new_file_is_written_and_another_one_is_left(tmp_path: Path) -> None:
         f"{path}: already exists and was left as it is. Name another file, or overwrite it with --force."
     )
     assert path.read_text() == "first"
-    write_new(path, "second", force=True)
-    write_new(path, "third", mark="second")
+    write_new(path, sealed("second"), force=True)
+    write_new(path, "third", replace_sealed=True)
     assert path.read_text() == "third"
 
 

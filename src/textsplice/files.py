@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
@@ -13,7 +14,8 @@ from pathlib import Path
 from textsplice.errors import ConfigError, StorageError
 from textsplice.parsing import called, unreadable
 
-MARK_BYTES = 4096  # how far into a file its mark is looked for
+_SEAL = re.compile(rb"<!-- textsplice ([0-9a-f]{64}) -->\n\Z")  # the last line of a page that we wrote
+_SEAL_BYTES = len("<!-- textsplice  -->\n") + 64
 
 
 @contextmanager
@@ -59,34 +61,42 @@ def require_plain_file(path: Path, *, remedy: str = "Name a file.") -> None:
         raise StorageError(f"is {called(mode)}, not a file.", where=str(path), remedy=remedy)
 
 
-def write_new(path: Path, data: str | bytes, *, force: bool = False, mark: str | None = None) -> None:
-    """Writes a whole file; one that already exists is replaced only if it is ours or with `force`.
+def sealed(page: str) -> str:
+    """An HTML page with a last line that holds the hash of all before it."""
+    page = page.rstrip("\n") + "\n"
+    return f"{page}<!-- textsplice {hashlib.sha256(page.encode('utf-8')).hexdigest()} -->\n"
 
-    It is ours if `mark` appears near its beginning: what we write there ourselves. A link stays, and what it
+
+def is_sealed(path: Path) -> bool:
+    """Whether a page is as `sealed` made it: not written by others, and not changed since."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise storage_error(error, path) from error
+    seal = _SEAL.search(content, max(0, len(content) - _SEAL_BYTES))
+    return seal is not None and hashlib.sha256(content[: seal.start()]).hexdigest().encode() == seal[1]
+
+
+def write_new(path: Path, data: str | bytes, *, force: bool = False, replace_sealed: bool = False) -> None:
+    """Writes a whole file; one that already exists is replaced only with `force`.
+
+    With `replace_sealed`, a page that we wrote and nobody changed is replaced too. A link stays, and what it
     leads to is replaced.
     """
-    require_new(path, force=force, mark=mark)
+    require_new(path, force=force, replace_sealed=replace_sealed)
     target = path.resolve() if path.is_symlink() else path
     atomic_write_bytes(target, data.encode("utf-8") if isinstance(data, str) else data)
 
 
-def require_new(path: Path, *, force: bool = False, mark: str | None = None) -> None:
+def require_new(path: Path, *, force: bool = False, replace_sealed: bool = False) -> None:
     """An error if `write_new` would refuse to write there; for asking before long work."""
     require_plain_file(path)
-    if not force and path.exists() and not (mark and _has_mark(path, mark)):
+    if not force and path.exists() and not (replace_sealed and is_sealed(path)):
         raise ConfigError(
             "already exists and was left as it is.",
             where=str(path),
             remedy="Name another file, or overwrite it with --force.",
         )
-
-
-def _has_mark(path: Path, mark: str) -> bool:
-    try:
-        with path.open("rb") as file:
-            return mark.encode("utf-8") in file.read(MARK_BYTES)
-    except OSError as error:
-        raise storage_error(error, path) from error
 
 
 def file_hash(path: Path) -> str:

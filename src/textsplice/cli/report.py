@@ -34,7 +34,7 @@ def run(
     ] = None,
     derivations: Annotated[int, typer.Option(min=0, help="The number of derivations to show.")] = 20,
     force: Annotated[
-        bool, typer.Option("--force", help="Overwrite a file that is not an earlier report.")
+        bool, typer.Option("--force", help="Overwrite a file that is not an unchanged report.")
     ] = False,
 ) -> None:
     """Writes the page and prints its path."""

@@ -7,11 +7,11 @@ from itertools import islice
 from pathlib import Path
 
 from textsplice import __version__
-from textsplice.files import write_new
+from textsplice.files import sealed, write_new
 from textsplice.report.curve import learning_curve
 from textsplice.report.document import Document, document
 from textsplice.report.escape import markup
-from textsplice.report.page import MARK, page, template
+from textsplice.report.page import page, template
 from textsplice.report.run import Faults, RunFacts, read_run
 from textsplice.search.rows import read_generations
 
@@ -25,12 +25,13 @@ def write_report(
 ) -> Path:
     """Writes the report to `out`, by default `report.html` in the run or next to the file; returns its path.
 
-    An earlier report is replaced; any other file only with `force`.
+    An earlier report that nobody changed is replaced; any other file only with `force`.
     """
     if out is None:
         folder = run_or_file if run_or_file.is_dir() else run_or_file.parent
         out = folder / "report.html"
-    write_new(out, report_html(run_or_file, derivations=derivations), force=force, mark=MARK)
+    content = sealed(report_html(run_or_file, derivations=derivations))
+    write_new(out, content, force=force, replace_sealed=True)
     return out
 
 

@@ -21,8 +21,6 @@ from textsplice.report.plain import plain, rule_texts
 from textsplice.text.tokens import BEGIN, END, MASK
 
 GENERATOR = f"textsplice {__version__}"
-# How to recognize a page that we wrote, whatever the version.
-MARK = '<meta name="generator" content="textsplice '
 
 
 def player(

@@ -12,7 +12,7 @@ from textsplice.errors import InputError
 from textsplice.evaluate.experiments.derivations import sources_read
 from textsplice.evaluate.metrics.metric import metric_named
 from textsplice.evaluate.score import Score, Signature
-from textsplice.files import MARK_BYTES, file_hash
+from textsplice.files import file_hash
 from textsplice.oracle.numbering import Numbering
 from textsplice.parsing import read_object, unreadable
 from textsplice.report.curve import Point
@@ -27,6 +27,7 @@ JSON = Mapping[str, object]
 
 
 MOST_STEPS, HIGHEST_LOSS = 10**12, 1e9  # of a learning curve
+FIRST_BYTES = 4096  # of a line, in which it says its format
 SCORES = "scores.json"  # what `evaluate --json` printed
 
 
@@ -113,7 +114,7 @@ def outputs_in(folder: Path) -> Path | None:
 def _is_generations(path: Path) -> bool:
     try:
         with path.open("rb") as file:
-            first = file.readline(MARK_BYTES)
+            first = file.readline(FIRST_BYTES)
     except OSError as error:
         raise unreadable(error, path, InputError) from error
     return any(name.encode() in first for name in GENERATION_FORMATS)
