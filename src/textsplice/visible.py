@@ -21,12 +21,18 @@ _SIGNS = {
         UNKNOWN,
     ),
 }
+_ESCAPES = {code: f"\\u{code:04x}" for code in _SIGNS if code >= 0x7F}
 _SIGNS_OF_LINES = {code: sign for code, sign in _SIGNS.items() if chr(code) not in "\n\t"}
 
 
 def visible(text: str) -> str:
     """The text as one line without control characters."""
     return text if text.isprintable() else text.translate(_SIGNS)
+
+
+def escaped_json(text: str) -> str:
+    """The same JSON with escapes for these characters, of which JSON itself escapes only the first 32."""
+    return text if text.isprintable() else text.translate(_ESCAPES)
 
 
 def visible_lines(text: str) -> str:

@@ -14,11 +14,15 @@ from typing import NoReturn
 import typer
 
 from textsplice import __version__
+from textsplice.cli.output import say
 from textsplice.errors import TextspliceError
 from textsplice.files import storage_error
 from textsplice.parsing import short_repr
 from textsplice.visible import visible
 
+# The reader of our output went away (`| head`): not an error of ours, and nothing left to say. A shell gives
+# this code for other programs that end so, by a signal.
+READER_GONE = 141
 TRACEBACK = "TEXTSPLICE_TRACEBACK"  # a variable that asks for tracebacks
 
 # In the order in which a newcomer meets them; each module has a `register(app)`.
@@ -56,7 +60,7 @@ def about(
     Start here: **textsplice quickstart** runs the whole path on the bundled corpus.
     """
     if version:
-        print(f"textsplice {__version__}")
+        say(f"textsplice {__version__}")
         raise typer.Exit
 
 
@@ -84,8 +88,11 @@ def main() -> None:
     except TextspliceError as error:
         _fail(f"error [{error.code}]: {error.sentence()}", 2, error)
     except BrokenPipeError:
-        # The reader of our output went away (`| head`): not an error of ours, and nothing left to say.
-        _fail("", 141)
+        _fail("", READER_GONE)
+    except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):  # Typer ends with 1 then
+            _fail("", READER_GONE)
+        raise
     except KeyboardInterrupt:
         _fail("interrupted", 130)
     except MemoryError as error:
@@ -113,7 +120,7 @@ def _fail(sentence: str, code: int, error: Exception | None = None) -> NoReturn:
     if error is not None and os.environ.get(TRACEBACK):
         traceback.print_exception(error)
     with suppress(OSError):
-        print(visible(sentence), end="\n" if sentence else "", file=sys.stderr, flush=True)
+        say(visible(sentence), err=True, end="\n" if sentence else "")
     # What is left in the buffer can't be written: without this, Python would try again at its end.
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

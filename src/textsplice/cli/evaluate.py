@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from textsplice.cli.output import console, say
+from textsplice.cli.output import console, say, say_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,7 +111,7 @@ def run(
     if json:
         from textsplice.evaluate.evaluation import scores_json
 
-        say(scores_json(list(evaluations.values()), comparisons), end="")
+        say_json(scores_json(list(evaluations.values()), comparisons))
         return
     _print_scores(list(evaluations.values()))
     if compare is not None:

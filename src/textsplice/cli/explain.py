@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from textsplice.cli.output import say
+from textsplice.cli.output import say, say_view
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,8 +59,7 @@ def explain(
     if text is None:  # shown already
         return
     if out is None:
-        # A view has made its text safe itself; that of a terminal has escapes of its own.
-        print(text, end="" if text.endswith("\n") else "\n")
+        say_view(text)
     else:
         write_new(out, text, force=force)
         say(out)

@@ -244,7 +244,7 @@ def _opened(out: Path | None, *, resume: bool) -> Generator[IO[str]]:
         return
     require_plain_file(out, remedy="Name a file; without --out, rows go to standard output.")
     new = not out.exists()
-    with open_rows(out) as file:
+    with _writing(out), open_rows(out) as file:
         if not resume and out.stat().st_size:
             raise ConfigError(
                 "the file is there already.",
@@ -257,6 +257,19 @@ def _opened(out: Path | None, *, resume: bool) -> Generator[IO[str]]:
             if new and not out.stat().st_size:
                 out.unlink()
             raise
+
+
+@contextmanager
+def _writing(out: Path) -> Generator[None]:
+    """Names the file in what the system says when it is closed: on a full disk, it tries to write again."""
+    from textsplice.files import storage_error
+
+    try:
+        yield
+    except BrokenPipeError:  # of standard error
+        raise
+    except OSError as error:
+        raise storage_error(error, out) from error
 
 
 def _done(out: Path | None, examples: Iterator[Example], made: Mapping[str, object]) -> int:

@@ -44,6 +44,7 @@ def run(
 ) -> None:
     """Shows the numbers of a prepared folder, or one example."""
     from textsplice.cli.output import console as new_console
+    from textsplice.cli.output import say_json
     from textsplice.runs import Prepared
 
     opened = Prepared.open(prepared)
@@ -51,7 +52,7 @@ def run(
     if example is not None:
         show_example(console, opened, split or "train", example)
     elif json:
-        console.print_json(_as_json(opened, split))
+        say_json(_as_json(opened, split))
     else:
         show_numbers(console, opened, split)
 
@@ -63,7 +64,7 @@ def _as_json(prepared: Prepared, split: str | None) -> str:
     from textsplice.prepare.summary import summarize
 
     names = [split] if split else list(prepared.splits)
-    return json.dumps({name: asdict(summarize(prepared, name)) for name in names})
+    return json.dumps({name: asdict(summarize(prepared, name)) for name in names}, indent=2)
 
 
 def show_numbers(console: Console, prepared: Prepared, split: str | None) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from textsplice.visible import visible_lines
+from textsplice.visible import escaped_json, visible_lines
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -15,6 +15,16 @@ if TYPE_CHECKING:
 def say(what: object, *, err: bool = False, end: str = "\n") -> None:
     """Prints a line or lines."""
     print(visible_lines(str(what)), file=sys.stderr if err else sys.stdout, end=end, flush=True)
+
+
+def say_json(text: str) -> None:
+    """Prints JSON, whose value stays the same."""
+    print(escaped_json(text.rstrip("\n")), flush=True)
+
+
+def say_view(text: str) -> None:
+    """Prints what a view made, which is safe already; that of a terminal has escapes of its own."""
+    print(text, end="" if text.endswith("\n") else "\n", flush=True)
 
 
 def console() -> Console:

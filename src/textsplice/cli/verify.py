@@ -21,6 +21,7 @@ from textsplice.cli.generate import (
     parse_rule,
     rules_of,
 )
+from textsplice.cli.output import say
 
 if TYPE_CHECKING:
     from textsplice.corpus import Table
@@ -105,8 +106,8 @@ def verify(
         examples = distinct_tables(corpus) if distinct else iter(corpus)
         check_complete(rows, ((example.id, example.table) for example in examples), where=str(file))
     told = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
-    typer.echo(f"{file}: {sum(counts.values())} rows are what they say ({told}).")
-    typer.echo(unchecked(run=proof is not None, rules=asked is not None, tables=tables is not None))
+    say(f"{file}: {sum(counts.values())} rows are what they say ({told}).")
+    say(unchecked(run=proof is not None, rules=asked is not None, tables=tables is not None))
 
 
 def _read_rules(path: Path) -> list[Rule]:

@@ -12,6 +12,7 @@ from typing import IO, NamedTuple, cast
 from textsplice.errors import InputError, StorageError, VerificationError
 from textsplice.files import storage_error
 from textsplice.search.generation import FORMATS, Generation
+from textsplice.visible import escaped_json
 
 MOST_BYTES = 64 << 20  # of one row
 ROW_STARTS = tuple(f'{{"format": "{name}"'.encode() for name in FORMATS)
@@ -139,7 +140,7 @@ def open_rows(path: Path) -> IO[str]:
 
 def row_text(generation: Generation) -> str:
     """A generation as one line of a file."""
-    return json.dumps(generation.to_dict(), ensure_ascii=False) + "\n"
+    return escaped_json(json.dumps(generation.to_dict(), ensure_ascii=False)) + "\n"
 
 
 def write_row(file: IO[str], generation: Generation, path: Path | None) -> None:
