@@ -1,4 +1,4 @@
-"""Examples per second of each corpus reader, against another version of the package, interleaved.
+"""Examples per CPU second of each corpus reader, against another version of the package, interleaved.
 
     python benchmarks/readers.py --against OTHER/src
 
@@ -15,11 +15,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+RESULTS = Path(__file__).resolve().parent / "results"
 ROWS = 40_000
 READ = """
 import sys, time
 from textsplice.corpus import read_corpus
-from collections import deque
 best = {}
 for source in sys.argv[1:]:
     split = "train" if source.startswith("wikibio:") else None
@@ -66,6 +66,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--against", type=Path, required=True, help="The src folder of another version.")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--out", type=Path, default=RESULTS / "readers.json")
     given = parser.parse_args()
     here = Path(__file__).resolve().parent.parent / "src"
     best: dict[str, dict[str, float]] = {"this": {}, "other": {}}
@@ -75,13 +76,17 @@ def main() -> None:
             for version, path in (("other", given.against), ("this", here)):
                 command = [sys.executable, "-c", READ, *sources]
                 environment = {**os.environ, "PYTHONPATH": str(path)}
-                found = json.loads(subprocess.check_output(command, env=environment))
-                for source, speed in found.items():
+                speeds = json.loads(subprocess.check_output(command, env=environment))
+                for source, speed in speeds.items():
                     best[version][source] = max(speed, best[version].get(source, 0.0))
+    found: dict[str, dict[str, float]] = {}
     for source, speed in best["this"].items():
         name = source.replace(folder, "").replace(":/", ":").lstrip("/")
         other = best["other"][source]
         print(f"{name:>14}: {speed:,.0f} examples/s, other version {other:,.0f}, ratio {speed / other:.2f}")
+        found[name] = {"examples_per_cpu_second": speed, "other": other, "ratio": speed / other}
+    given.out.parent.mkdir(parents=True, exist_ok=True)
+    given.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
