@@ -49,6 +49,7 @@ _ENDS = np.array(ENDS, dtype=np.int64)
 QUOTED = tuple(_F.QUOTED if f in (_F.LOWER, _F.PARTICLE, _F.LETTER) else f for f in Following)
 _QUOTED = np.array(QUOTED, dtype=np.int64)
 _LABEL = 3  # the longest label of a list: `12.`, `(1)`
+_WORD = "word"  # any that does not abbreviate
 _SEEN = 8  # more tokens than what a mark is depends on
 
 
@@ -168,10 +169,15 @@ def count_after_splices(
             more[[(*own, core(token)) in marks.inside for token in canvas[start:]] + [False]] = 0
         after[:, size] += more
     # A mark that is right of the splice may see the span.
+    known: dict[tuple[str, ...], list[int]] = {}
     for at in range(start, len(canvas)):
         if looks[at].mark:
             for stop in range(max(_reach(canvas, looks, at, marks) + 1, start), at + 1):
-                fresh = _endings_after(head, before, start, (canvas, looks, stop, at), marks)
+                own = tuple(canvas[stop : at + (1 if marks is NO_MARKS else 2)])
+                fresh = known.get(own)
+                if fresh is None:
+                    fresh = _endings_after(head, before, start, (canvas, looks, stop, at), marks)
+                    known[own] = fresh
                 after[stop - start] += _ENDS[fresh, _seen(looks[at], following[at + 1])] - ended[at]
     return int(ended.sum()), after
 
@@ -200,16 +206,19 @@ def _endings_after(
     """What a mark right of a splice is, for each span from `start`; `right` has it at its last number."""
     canvas, looks, stop, at = right
     after = canvas[at + 1] if at + 1 < len(canvas) else None
-    direct = stop == at and looks[at].bare and looks[at].mark is Ending.PLAIN and marks is NO_MARKS
-    found: list[int] = []
-    for size in range(start + 1, len(head) + 1):
-        if direct and not before[size - 1].special:
-            found.append(Ending.PLAIN)
-            continue
-        first = max(size - _SEEN, 0)
-        tokens = [*head[first:size], *canvas[stop : at + 1]]
-        shown = [*before[first:size], *looks[stop : at + 1]]
-        found.append(_ending(tokens, shown, len(tokens) - 1, marks, after))
+    own, shown = canvas[stop : at + 1], looks[stop : at + 1]
+    # After most words it is the same.
+    alike = looks[at].mark is Ending.PLAIN and (stop < at or marks is NO_MARKS)
+    usual = _ending([_WORD, *own], [look_at(_WORD), *shown], len(own), marks, after) if alike else Ending.NONE
+    found: list[int] = [usual] * (len(head) - start)
+    for size, last in enumerate(before[start:]):
+        if last.special or not alike:
+            stop_of_span = start + size + 1
+            first = max(stop_of_span - _SEEN, 0)
+            tokens = [*head[first:stop_of_span], *own]
+            found[size] = _ending(
+                tokens, [*before[first:stop_of_span], *shown], len(tokens) - 1, marks, after
+            )
     return found
 
 
