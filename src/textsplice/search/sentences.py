@@ -169,15 +169,15 @@ def count_after_splices(
             more[[(*own, core(token)) in marks.inside for token in canvas[start:]] + [False]] = 0
         after[:, size] += more
     # A mark that is right of the splice may see the span.
-    known: dict[tuple[str, ...], list[int]] = {}
+    known: dict[tuple[int | str, ...], list[int]] = {}
     for at in range(start, len(canvas)):
         if looks[at].mark:
             for stop in range(max(_reach(canvas, looks, at, marks) + 1, start), at + 1):
-                own = tuple(canvas[stop : at + (1 if marks is NO_MARKS else 2)])
-                fresh = known.get(own)
+                key = (at - stop, *canvas[stop : at + (1 if marks is NO_MARKS else 2)])
+                fresh = known.get(key)
                 if fresh is None:
                     fresh = _endings_after(head, before, start, (canvas, looks, stop, at), marks)
-                    known[own] = fresh
+                    known[key] = fresh
                 after[stop - start] += _ENDS[fresh, _seen(looks[at], following[at + 1])] - ended[at]
     return int(ended.sum()), after
 
