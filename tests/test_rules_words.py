@@ -120,8 +120,11 @@ def test_an_invisible_character_hides_no_word(hidden: str, tokenizer: Tokenizer)
 
 
 def test_an_invisible_character_inside_a_token_does_not_part_a_longer_word() -> None:
-    assert not found("cheap", "cheap\u00adly", "spaces")
-    assert found("family-friendly", "family\u00adfriendly", "spaces")
+    for tokenizer in ("words", "spaces", "spaces/1"):
+        assert not found("cheap", "cheap\u00adly", tokenizer)
+    # Stores of version 0.1 have such tokens. Now they are taken out at reading, and a soft hyphen is none.
+    assert found("family-friendly", "family\u00adfriendly", "spaces/1")
+    assert not found("family-friendly", "family\u00adfriendly", "spaces")
 
 
 @pytest.mark.parametrize("tokenizer", ["words", "spaces"])
