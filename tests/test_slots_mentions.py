@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +17,7 @@ def test_a_value_is_found_wherever_it_stands(words: list[str], value: list[str])
     found = Matcher({}).find(words, [("name", " ".join(value))])
     assert bool(found) == said
     assert all(words[mention.start : mention.stop] in (value, shortest) for mention in found)
-    assert all(one.stop <= other.start for one, other in zip(found, found[1:], strict=False))
+    assert all(one.stop <= other.start for one, other in pairwise(found))
 
 
 class Counted(str):

@@ -1,4 +1,4 @@
-"""Values that a text says word for word, and how many it omits or words differently (masking sees neither)."""
+"""Which values a text says word for word, and how many it omits or words differently."""
 
 from __future__ import annotations
 
