@@ -118,10 +118,10 @@ def _sticks(placed: Placed, manner: _Manner, quotes: Quotes, index: int) -> tupl
     left, right = quotes.sticks(token, index) if token in QUOTES else manner.usual
     if not manner.certain and not (before is None and after is None):
         left, right = before is False, after is False
-    if before is None and after is not None and (after is False or token in _CLITICS):
-        left = False  # the first mark of `.NET`, `-5`, `'s-Gravenhage`
-    if after is None and before is False:
-        right = False  # the last mark of `C#`
+    if before is None and after is not None:
+        left = False  # the first mark of `.NET`, `- x`, `'s-Gravenhage`
+    if after is None and before is not None:
+        right = False  # the last mark of `C#`, `x -`
     return left, right
 
 
