@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everyday import STRINGS
+from search_world import beginner, prepared, tables
 from textsplice import Generation, Table
 from textsplice.errors import InputError
+from textsplice.oracle.numbering import TABLE
 from textsplice.oracle.sources import OfferedNeighbor, Sources
 from textsplice.oracle.splice import Splice
 from textsplice.report.document import document, read_document
@@ -21,6 +23,7 @@ from textsplice.report.plain import plain
 from textsplice.search.generation import make_generation
 from textsplice.search.swap import swap_values
 from textsplice.search.verify import find_lie
+from textsplice.splicer import Splicer
 from textsplice.text import BEGIN, END, MASK, Tokenizer, linearize, mask, normalize, tokenize
 from textsplice.text.verbatim import unsaid_values
 
@@ -253,3 +256,25 @@ def test_views_show_the_spaces_of_the_text() -> None:
     assert "".join(f"{' ' * piece.spaced}{piece.text}" for piece in finished(seen)) == generation.text
     assert frames(seen)[1].sentence == "replaces “▁▁” with “AT&T www.mill-lane.com” from table · name"
     assert "5–7 p.m." in plain(seen)
+
+
+@pytest.mark.parametrize("kind", ["full", "lrt", "copy", "swap"])
+def test_every_policy_says_what_it_copies_as_the_record_has_it(kind: str) -> None:
+    """Whenever a whole value is copied in one piece, the text has it character for character."""
+    splicer = Splicer.untrained(prepared()) if kind == "swap" else beginner(kind=kind)
+    # Swap needs a neighbor with the same fields.
+    other = tables()[0].to_record() if kind == "swap" else {"inn": "Dr. Hall"}
+    records = [Table.of({**other, "name": value}) for value in STRINGS[::60]]
+    copied = 0
+    for table, generation in zip(records, splicer.generate_many(records), strict=True):
+        row = linearize(table)
+        origins = [(place.source, place.position) for place in generation.provenance]
+        said = [value for _, values in table for value in values]
+        for segment, value in zip(row.segments, said, strict=True):
+            wanted = [(TABLE, position) for position in range(segment.start, segment.stop)]
+            for at in range(len(origins) - len(wanted) + 1):
+                if origins[at : at + len(wanted)] == wanted:
+                    first, last = generation.provenance[at], generation.provenance[at + len(wanted) - 1]
+                    assert generation.text[first.start : last.stop] == value
+                    copied += 1
+    assert copied > 0
