@@ -15,8 +15,10 @@ from textsplice.policy.problem import Draft
 from textsplice.search.rules import KeepSentences, MaxSentences, MinSentences, RequireFields, Rule
 from textsplice.search.verify import find_lie
 from textsplice.splicer import Splicer
+from textsplice.text.delexicalize import delexicalize
 from textsplice.text.linearize import linearize
 from textsplice.text.tokens import tokenize
+from textsplice.text.verbatim import unsaid_values
 
 
 def draft(text: str, **table: object) -> Draft:
@@ -86,6 +88,32 @@ def test_a_value_is_not_said_by_a_longer_one(text: str, said: bool) -> None:
 )
 def test_a_number_is_not_said_by_a_longer_one(text: str, said: bool) -> None:
     assert (RequireFields(["price"]).violation(draft(text, price="20")) is None) is said
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("C#", "We use C# here."),
+        ("C#", "We use C#."),
+        (".NET", "We use .NET here."),
+        ("#", "Press # twice."),
+        ("-", "A - B"),
+        ("(free)", "It is (free) today."),
+        ("@home", "Stay @home."),
+        ("5 %", "It is 5 % off."),
+        ("50%", "It is 50% off."),
+        ("5*", "A 5* hotel."),
+        ("No. #", "It is No. # five."),
+        ("£", "In £ or $ only."),
+        ("...", "Wait ... what?"),
+        ("« hi »", "He says « hi » now."),
+    ],
+)
+def test_a_value_is_said_whatever_spaces_stand_around_it(value: str, text: str) -> None:
+    assert RequireFields(["name"]).violation(draft(text, name=value)) is None
+    table = linearize(Table.of({"name": value}))
+    assert unsaid_values(tokenize(text), table) == 0
+    assert "name:" in delexicalize(tokenize(text), table).split()
 
 
 MARKED = Table.of({"name": "Wow! Hare Law", "start": "No. 5 Wether", "inn": "Dr. Hall"})

@@ -6,10 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from textsplice import Table
 from textsplice.errors import InputError
-from textsplice.oracle.sources import OfferedNeighbor
+from textsplice.oracle.sources import OfferedNeighbor, Sources
+from textsplice.policy.problem import Draft
 from textsplice.search.rules import ForbidWords, rules_from_dicts
 from textsplice.search.rules.lookalikes import LATIN
+from textsplice.text.linearize import linearize
 from textsplice.text.tokens import BEGIN, END, Tokenizer, tokenize
 
 INVISIBLE = (
@@ -68,6 +71,25 @@ THERE = [
     ("of about", "of\u00a0about"),
     ("of about", "of\u3000about"),
     ("№ 5", "No 5"),
+    ("don't", "don’t"),
+    ("don’t", "DON'T"),
+    ("fish and chips", "fish\u202fand\u2009chips"),
+    ("fish and chips", "Fish\nand\tchips"),
+    ("οδος", "ΟΔΟΣ"),
+    ("weiß", "WEISS"),
+    ("cheap", "\u202echeap\u202c"),
+    ("cheap", "\u2066cheap\u2069"),
+    ("cheap", "(cheap)"),
+    ("cheap", "“cheap”"),
+    ("cheap", "cheap-ish"),
+    ("cheap", "cheap's"),
+    ("cheap", "cheap/free"),
+    ("cheap", "cheap👍"),
+    ("便宜", "便\u200b宜"),
+    ("AT&T", "ＡＴ＆Ｔ"),
+    ("mill.com", "www.mill.com"),
+    ("50%", "50 %"),
+    ("5°C", "5 °C"),
 ]
 NOT_THERE = [
     ("cheap", "cheaply"),
@@ -82,6 +104,13 @@ NOT_THERE = [
     ("ill", "III"),
     ("café", "cafes"),
     ("可爱", "爱可"),
+    ("cheap", "c-h-e-a-p"),
+    ("cheap", "c h e a p"),
+    ("cheap", "c.h.e.a.p"),
+    ("cheap", "ch3ap"),
+    ("chéap", "cheap"),
+    ("50", "1,050"),
+    ("fish and chips", "fish, and chips"),
 ]
 
 
@@ -120,8 +149,11 @@ def test_an_invisible_character_hides_no_word(hidden: str, tokenizer: Tokenizer)
 
 
 def test_an_invisible_character_inside_a_token_does_not_part_a_longer_word() -> None:
-    assert not found("cheap", "cheap\u00adly", "spaces")
-    assert found("family-friendly", "family\u00adfriendly", "spaces")
+    for tokenizer in ("words", "spaces", "spaces/1"):
+        assert not found("cheap", "cheap\u00adly", tokenizer)
+    # Stores of version 0.1 have such tokens. Now they are taken out at reading, and a soft hyphen is none.
+    assert found("family-friendly", "family\u00adfriendly", "spaces/1")
+    assert not found("family-friendly", "family\u00adfriendly", "spaces")
 
 
 @pytest.mark.parametrize("tokenizer", ["words", "spaces"])
@@ -162,6 +194,15 @@ def test_look_alikes_are_not_found_inside_other_words(forbidden: str, text: str)
 def test_each_look_alike_stands_for_its_letter(other: str) -> None:
     letter = LATIN[ord(other)].casefold()
     assert found(f"x{letter}x", f"x{other}x", "spaces", lookalikes=True)
+
+
+@pytest.mark.parametrize(
+    "pieces", [("family", "-", "friendly"), ("family-", "friendly"), ("family", " - ", "friendly")]
+)
+def test_a_phrase_is_found_across_seams(pieces: tuple[str, ...]) -> None:
+    sources = Sources(linearize(Table.of({"name": "x"})), (), {})
+    broken = ForbidWords(["family-friendly"]).violation(Draft(("A", *pieces, "pub"), (), sources, ()))
+    assert broken == "the forbidden 'family-friendly' appears in the text"
 
 
 def test_a_word_of_the_vocabulary_is_judged_as_a_text_is() -> None:

@@ -194,3 +194,8 @@ def test_all_references_of_e2e_come_back_as_written_and_are_cut_as_before(e2e_fo
         tokens = tokenize(reference)
         assert detokenize(tokens) == " ".join(unicodedata.normalize("NFC", reference).split())
         assert tokens == tokenize(reference, "words/1")
+
+
+@given(st.lists(st.sampled_from([*"ab.,-&'\"(#東。é@", " - ", "# ", "'s", " .", "www"]), max_size=8))
+def test_the_text_of_tokens_is_the_same_with_and_without_spans(tokens: list[str]) -> None:
+    assert detokenize(tokens) == detokenize_with_spans(tokens).text

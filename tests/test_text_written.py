@@ -10,8 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from everyday import STRINGS
+from search_world import beginner, prepared, tables
 from textsplice import Generation, Table
 from textsplice.errors import InputError
+from textsplice.oracle.numbering import TABLE
 from textsplice.oracle.sources import OfferedNeighbor, Sources
 from textsplice.oracle.splice import Splice
 from textsplice.report.document import document, read_document
@@ -20,37 +23,9 @@ from textsplice.report.plain import plain
 from textsplice.search.generation import make_generation
 from textsplice.search.swap import swap_values
 from textsplice.search.verify import find_lie
+from textsplice.splicer import Splicer
 from textsplice.text import BEGIN, END, MASK, Tokenizer, linearize, mask, normalize, tokenize
 from textsplice.text.verbatim import unsaid_values
-
-EVERYDAY = """
-AT&T www.mill-lane.com|5–7 p.m.|info@mill.org|5°C|R&B|24/7|#1|C#|C++|F♯|http://a.b/c?d=e&f=g|1990–2000
-«hi»|« hi »
-O'Neill's|e.g., this|<b>bold</b>|i.e.|U.S.A.|a.m./p.m.|50% off|50 %|$5.99|£20-25|€1.000,50|20 €|¥500
-1,000,000|3.14
--5|−5 °C|+44 (0)20 7946 0958|(555) 010-9999|1:30–2:45|10:30am|9.30 Uhr|1/2|½ cup|x²|H₂O|CO₂|m/s|km/h|10^6
-a=b|x<y|y>=z
-a_b|snake_case.py|~user|C:\\temp\\new|/usr/bin|../up|.NET|Node.js|ASP.NET|@home|@mill_lane|#hashtag
-foo#bar|user+tag@mill.org
-"quoted"|'single'|“curly”|‘curly’|„unten“|‹eins›|rock 'n' roll|'tis|dogs'|5'10"|12"|James'|the '90s
-'s-Hertogenbosch|Hallowe'en
-Yahoo!|Who?|What?!|Wait...|...and then|well…|A—B|A — B|A -- B|A–B|well-known|co-op|self- and co-owned
-pre-|-ish|and/or|w/ milk
-[sic]|{x}|f(x)|(free)|a(b)c|(see p. 5)|* note|5*|**bold**|`code`|a|b
-No. 5|Dr. Hall|St. John's|J. R. R. Tolkien|Ph.D.|vs.|etc.|Inc.,|v1.2.3|1.2.3.4:80|::1|12:00:00.000
-2024-05-01T10:00Z|100km|3rd|1st/2nd
-™ Mill®|© 2024|§ 5|¶|†|No.5|№ 5|5★|★★★☆☆|♥|→ exit|A→B|✓ yes|• item|·|a·b|º|ª
-患者被给予250毫克静脉注射头孢。|北京市|ラーメン屋さん|「東京」タワー|東京 Tower|iPhone用ケース
-第1章：始まり|한국어 텍스트|서울시, 강남구
-สวัสดีครับ|ราคา 50 บาท|ភាសាខ្មែរ|ພາສາລາວ|မြန်မာဘာသာ|हिन्दी में|क्‍ष|বাংলা ভাষা।|தமிழ்|తెలుగు
-مرحبا، كيف الحال؟|می‌خواهم|שלום, עולם!|צה"ל|ქართული|Ελληνικά;|Привет, мир!|«Мир»|Հայերեն։|አማርኛ።
-👍🏽 ok|👨‍👩‍👧|🇩🇪🇫🇷|1️⃣|❤️|🏴󠁧󠁢󠁥󠁮󠁧󠁿|☕, 🍰|café|naïve|Ångström|Łódź|İstanbul|ﬁne
-"""
-STRINGS = list(
-    dict.fromkeys(
-        piece.strip() for line in EVERYDAY.split("\n") for piece in line.split("|") if piece.strip()
-    )
-)
 
 OLD = Path(__file__).with_name("data") / "version-0.1"
 OLD_TOKENS = tokenize("AT&T\u00ad in 東京, www.mill.com", "words/1")
@@ -84,7 +59,7 @@ def made(
 
 
 def test_there_are_enough_everyday_strings() -> None:
-    assert len(STRINGS) > 180
+    assert len(STRINGS) > 330
 
 
 @pytest.mark.parametrize("value", STRINGS)
@@ -108,7 +83,7 @@ def test_a_value_that_is_copied_token_by_token_reads_as_in_the_record(value: str
     splices = [Splice(0, 0, 1, 0, 1), Splice(1, 1, 1, 1, 2)]  # as LRT and S2S+copy place them
     splices += [Splice(2 + n, 2 + n, 0, 1 + n, 2 + n) for n in range(size)]
     splices.append(Splice(2 + size, 2 + size, 1, 5, 6))
-    assert made(table, neighbor, splices).text == f"The {value}"
+    assert made(table, neighbor, splices).text.removeprefix("The").removeprefix(" ") == value
 
 
 @pytest.mark.parametrize("value", STRINGS)
@@ -281,3 +256,25 @@ def test_views_show_the_spaces_of_the_text() -> None:
     assert "".join(f"{' ' * piece.spaced}{piece.text}" for piece in finished(seen)) == generation.text
     assert frames(seen)[1].sentence == "replaces “▁▁” with “AT&T www.mill-lane.com” from table · name"
     assert "5–7 p.m." in plain(seen)
+
+
+@pytest.mark.parametrize("kind", ["lrt", "copy", "swap"])
+def test_a_policy_says_what_it_copies_as_the_record_has_it(kind: str) -> None:
+    """Whenever a whole value is copied in one piece, the text has it character for character."""
+    splicer = Splicer.untrained(prepared()) if kind == "swap" else beginner(kind=kind)
+    # Swap needs a neighbor with the same fields.
+    other = tables()[0].to_record() if kind == "swap" else {"inn": "Dr. Hall"}
+    records = [Table.of({**other, "name": value}) for value in STRINGS[::60]]
+    copied = 0
+    for table, generation in zip(records, splicer.generate_many(records), strict=True):
+        row = linearize(table)
+        origins = [(place.source, place.position) for place in generation.provenance]
+        said = [value for _, values in table for value in values]
+        for segment, value in zip(row.segments, said, strict=True):
+            wanted = [(TABLE, position) for position in range(segment.start, segment.stop)]
+            for at in range(len(origins) - len(wanted) + 1):
+                if origins[at : at + len(wanted)] == wanted:
+                    first, last = generation.provenance[at], generation.provenance[at + len(wanted) - 1]
+                    assert generation.text[first.start : last.stop] == value
+                    copied += 1
+    assert copied > 0

@@ -229,11 +229,13 @@ def _with_lookalikes(rules: list[Rule]) -> list[Rule]:
 
 def parse_rule(text: str) -> Rule:
     from textsplice.errors import ConfigError
-    from textsplice.parsing import parse_object
+    from textsplice.parsing import parse_object, short_repr
     from textsplice.search.rules import rule_from_dict
 
     remedy = """Write it as '{"rule": NAME, …}'."""
-    return rule_from_dict(parse_object(text, ConfigError, "--rule", remedy=remedy), "--rule")
+    return rule_from_dict(
+        parse_object(text, ConfigError, f"--rule {short_repr(text)}", remedy=remedy), "--rule"
+    )
 
 
 @contextmanager

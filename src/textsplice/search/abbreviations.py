@@ -69,8 +69,14 @@ STARTERS = frozenset(
     ils elles cette ces el los las ella esta este lo gli questo questa он она они это эта этот мы вы
     """.split()
 )
+# The last part of an address or of a file's name. None is a word, since tokens do not show that there is no
+# space before it: "mill.xyz" and "mill. shop" are alike.
 DOMAINS = frozenset(
-    "com org net edu gov io co uk de fr eu info html htm php pdf txt jpg png csv json".split()
+    """
+    com org net edu gov io co uk de fr eu info xyz biz nl pl ru cn jp kr br nz ua cz sk hu ro bg gr dk fi
+    html htm php pdf txt jpg jpeg png gif svg csv json xml yaml yml toml doc docx xls xlsx pptx zip js py
+    css exe mp
+    """.split()
 )
 MONTHS = frozenset(
     """

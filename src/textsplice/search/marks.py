@@ -86,7 +86,7 @@ class Look(NamedTuple):
 @lru_cache(maxsize=1 << 16)
 def look_at(token: str) -> Look:
     if token in (BEGIN, END):
-        return Look(Ending.NONE, False, Stop.PLAIN, False, Following.END, False, False, 0, False)
+        return Look(Ending.NONE, False, Stop.PLAIN, False, Following.END, False, False, 0, True)
     if token == MASK:
         return Look(Ending.NONE, False, Stop.PLAIN, False, Following.HIDDEN, False, True, 0, False)
     found = _TAIL.search(token)

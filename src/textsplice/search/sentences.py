@@ -45,6 +45,12 @@ ENDS: tuple[tuple[bool, ...], ...] = (
     _row(*(f for f in _ANY if f not in (_F.LETTER, _F.INITIAL))),
 )
 _ENDS = np.array(ENDS, dtype=np.int64)
+# What follows a quote that closes.
+QUOTED = tuple(_F.QUOTED if f in (_F.LOWER, _F.PARTICLE, _F.LETTER) else f for f in Following)
+_QUOTED = np.array(QUOTED, dtype=np.int64)
+_LABEL = 3  # the longest label of a list: `12.`, `(1)`
+_WORD = "word"  # any that does not abbreviate
+_SEEN = 8  # more tokens than what a mark is depends on
 
 
 class Marks(NamedTuple):
@@ -145,8 +151,7 @@ def count_after_splices(
 ) -> tuple[int, NDArray[np.int64]]:
     """How many sentences of a canvas have ended, and how many would have after each splice at `start`.
 
-    By (stop - start, end - begin - 1). What a splice changes further than a word away from its ends is not
-    seen: a cut through `e.g.`, for instance.
+    By (stop - start, end - begin - 1).
     """
     looks, ended, following = _scan(tuple(canvas), marks)
     head = [*canvas[:start], *rest]
@@ -158,21 +163,63 @@ def count_after_splices(
     for size, (ending, closed, own) in ends.items():
         seen = following[start:]
         if closed:
-            seen = np.where(seen == Following.LOWER, Following.QUOTED, seen)
+            seen = _QUOTED[seen]
         more = _ENDS[ending][seen]
-        if marks.inside:
+        if own and marks.inside:
             more[[(*own, core(token)) in marks.inside for token in canvas[start:]] + [False]] = 0
         after[:, size] += more
-    # A full stop that is right of the splice sees the span.
-    stops = [at for at in range(start, len(canvas)) if looks[at].bare and looks[at].mark is Ending.PLAIN]
-    if stops:
-        fresh = [int(Ending.PLAIN)] * len(rest)
-        for size, look in enumerate(before[start:]):
-            if look.special:
-                fresh[size] = int(_after_word(head, before, start + size))
-        for at in stops:
-            after[at - start] += _ENDS[fresh, following[at + 1]] - ended[at]
+    # A mark that is right of the splice may see the span.
+    known: dict[tuple[int | str, ...], list[int]] = {}
+    for at in range(start, len(canvas)):
+        if looks[at].mark:
+            for stop in range(max(_reach(canvas, looks, at, marks) + 1, start), at + 1):
+                key = (at - stop, *canvas[stop : at + (1 if marks is NO_MARKS else 2)])
+                fresh = known.get(key)
+                if fresh is None:
+                    fresh = _endings_after(head, before, start, (canvas, looks, stop, at), marks)
+                    known[key] = fresh
+                after[stop - start] += _ENDS[fresh, _seen(looks[at], following[at + 1])] - ended[at]
     return int(ended.sum()), after
+
+
+def _reach(tokens: Sequence[str], looks: Sequence[Look], at: int, marks: Marks) -> int:
+    """The first place that what the mark at a place is may depend on."""
+    mark = looks[at]
+    word = at - 1 if mark.bare else at
+    if mark.mark not in (Ending.PLAIN, Ending.LETTER):
+        return at if marks is NO_MARKS else word
+    look = looks[word] if word >= 0 else mark
+    if look.numeric and len(tokens[word]) <= _LABEL:
+        return word - 5 if word < 1 or looks[word - 1].mark else word - 1
+    if _is_letter(tokens[word]):
+        return word - 2
+    return word - 1 if (look.bare and look.mark) or look.stop is Stop.UNIT else word
+
+
+def _endings_after(
+    head: Sequence[str],
+    before: Sequence[Look],
+    start: int,
+    right: tuple[Sequence[str], Sequence[Look], int, int],
+    marks: Marks,
+) -> list[int]:
+    """What a mark right of a splice is, for each span from `start`; `right` has it at its last number."""
+    canvas, looks, stop, at = right
+    after = canvas[at + 1] if at + 1 < len(canvas) else None
+    own, shown = canvas[stop : at + 1], looks[stop : at + 1]
+    # After most words it is the same.
+    alike = looks[at].mark is Ending.PLAIN and (stop < at or marks is NO_MARKS)
+    usual = _ending([_WORD, *own], [look_at(_WORD), *shown], len(own), marks, after) if alike else Ending.NONE
+    found: list[int] = [usual] * (len(head) - start)
+    for size, last in enumerate(before[start:]):
+        if last.special or not alike:
+            stop_of_span = start + size + 1
+            first = max(stop_of_span - _SEEN, 0)
+            tokens = [*head[first:stop_of_span], *own]
+            found[size] = _ending(
+                tokens, [*before[first:stop_of_span], *shown], len(tokens) - 1, marks, after
+            )
+    return found
 
 
 @lru_cache(maxsize=256)
@@ -208,7 +255,8 @@ def _span_ends(
             counts.append(count)
             if last >= 0:
                 own = _own(head, last, looks[last]) if last == place else ()
-                ends[place - start] = (_ending(head, looks, last, marks, None), closed, own)
+                after = None if last == place else head[last + 1]
+                ends[place - start] = (_ending(head, looks, last, marks, after), closed, own)
     return counts, ends
 
 
@@ -231,9 +279,7 @@ def _ended(tokens: Sequence[str], looks: Sequence[Look], marks: Marks) -> list[b
     ended = [False] * len(tokens)
     for place, look in enumerate(looks):
         if look.mark:
-            seen = _following(looks, place + 1)
-            if look.closes and seen is Following.LOWER:
-                seen = Following.QUOTED
+            seen = _seen(look, _following(looks, place + 1))
             after = tokens[place + 1] if place + 1 < len(tokens) else None
             ended[place] = ENDS[_ending(tokens, looks, place, marks, after)][seen]
     return ended
@@ -245,10 +291,14 @@ def _following(looks: Sequence[Look], place: int) -> Following:
     for at in range(place, len(looks)):
         look = looks[at]
         if look.start is not Following.THROUGH:
-            quoted = closed and look.start in (Following.LOWER, Following.PARTICLE, Following.LETTER)
-            return Following.QUOTED if quoted else look.start
+            return QUOTED[look.start] if closed else look.start
         closed = closed or look.closes
     return Following.END
+
+
+def _seen(mark: Look, following: int) -> int:
+    """What a mark sees; it may have a closing quote in its own token."""
+    return QUOTED[following] if mark.closes else following
 
 
 def _ending(
@@ -288,7 +338,7 @@ def _after_word(tokens: Sequence[str], looks: Sequence[Look], place: int) -> End
         spaced_dots = place > 0 and before.bare and before.mark is Ending.PLAIN
         return Ending.OPEN if spaced_dots else Ending.PLAIN
     if look.numeric:
-        label = len(tokens[place]) <= 3 and _begins(tokens, looks, place)
+        label = len(tokens[place]) <= _LABEL and _begins(tokens, looks, place)
         return Ending.NEVER if label else Ending.ORDINAL
     word = tokens[place]
     if place > 1 and tokens[place - 1] == "." and _is_letter(word) and _is_letter(tokens[place - 2]):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import regex
@@ -60,16 +60,22 @@ def spaces(tokens: Sequence[Placed], given: Sequence[bool | None]) -> list[bool]
     spaced: list[bool] = []
     quotes = Quotes([placed.token for placed in tokens])
     before: Placed | None = None
-    right_of_before = False
+    after_word = right_of_before = False
     for index, (placed, known) in enumerate(zip(tokens, given, strict=True)):
-        left, right = _sticks(placed, quotes, index)
+        manner = _manner(placed.token)
+        usual, fixed, _, word = manner
+        if word and after_word and known is None:  # most often
+            spaced.append(True)
+            before = placed
+            continue
+        left, right = usual if fixed else _sticks(placed, manner, quotes, index)
         if before is None:
             spaced.append(False)
         elif known is not None:
             spaced.append(known)
         else:
             spaced.append(_space(before, placed, glued=left or right_of_before))
-        before, right_of_before = placed, right
+        before, after_word, right_of_before = placed, word, right
     return spaced
 
 
@@ -78,7 +84,7 @@ class Quotes:
 
     def __init__(self, tokens: Sequence[str]) -> None:
         self._open = dict.fromkeys(QUOTES, False)
-        self._last = max((index for index, token in enumerate(tokens) if token == "'"), default=-1)
+        self._last = len(tokens) - 1 - tokens[::-1].index("'") if "'" in tokens else -1
 
     def sticks(self, quote: str, index: int) -> tuple[bool, bool]:
         """Whether the next quote attaches to the left and to the right."""
@@ -88,23 +94,34 @@ class Quotes:
         return not self._open[quote], self._open[quote]
 
 
-def _sticks(placed: Placed, quotes: Quotes, index: int) -> tuple[bool, bool]:
-    """Whether a token attaches to the left and to the right."""
-    token, before, after = placed
-    if token in QUOTES:
-        usual = quotes.sticks(token, index)
-    else:
-        usual = sticks_left(token) or token in _OTHER_SCRIPTS_LEFT, sticks_right(token)
-        if (any(map(str.isalnum, token)) and token not in _CLITICS) or token < " ":
-            return usual
-    left, right = usual
+class _Manner(NamedTuple):
+    """How a token attaches, as far as the token itself says it."""
+
+    usual: tuple[bool, bool]  # to the left and to the right
+    fixed: bool  # its source does not matter
+    certain: bool
+    word: bool  # of ASCII letters and digits, between which there is a space
+
+
+@lru_cache(maxsize=1 << 16)
+def _manner(token: str) -> _Manner:
+    usual = sticks_left(token) or token in _OTHER_SCRIPTS_LEFT, sticks_right(token)
+    fixed = (any(map(str.isalnum, token)) and token not in _CLITICS) or token < " "
     certain = token.strip(" ")[0] in _CERTAIN or token in _CLITICS
-    if not certain and not (before is None and after is None):
+    word = usual == (False, False) and token.isascii() and token.isalnum()
+    return _Manner(usual, fixed and token not in QUOTES, certain, word)
+
+
+def _sticks(placed: Placed, manner: _Manner, quotes: Quotes, index: int) -> tuple[bool, bool]:
+    """Whether a mark attaches to the left and to the right."""
+    token, before, after = placed
+    left, right = quotes.sticks(token, index) if token in QUOTES else manner.usual
+    if not manner.certain and not (before is None and after is None):
         left, right = before is False, after is False
-    if before is None and after is not None and (after is False or token in _CLITICS):
-        left = False  # the first mark of `.NET`, `-5`, `'s-Gravenhage`
-    if after is None and before is False:
-        right = False  # the last mark of `C#`
+    if before is None and after is not None:
+        left = False  # the first mark of `.NET`, `- x`, `'s-Gravenhage`
+    if after is None and before is not None:
+        right = False  # the last mark of `C#`, `x -`
     return left, right
 
 

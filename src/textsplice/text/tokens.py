@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -20,7 +20,7 @@ import regex
 
 from textsplice.text import version_1
 from textsplice.text.invisible import visible, without_controls
-from textsplice.text.seams import SPACELESS, Placed, spaces, sticks_left, sticks_right
+from textsplice.text.seams import QUOTES, SPACELESS, Placed, spaces, sticks_left, sticks_right
 
 Tokenizer = Literal["words", "spaces", "words/1", "spaces/1"]
 TOKENIZERS: tuple[Tokenizer, ...] = ("words", "spaces")
@@ -149,7 +149,17 @@ def _with_unusual_spaces(found: list[str]) -> list[str]:
 
 def detokenize(tokens: Sequence[str], tokenizer: Tokenizer = "words") -> str:
     """The text of tokens."""
+    if isinstance(tokens, Tokens):
+        return tokens.text
+    if tokenizer == "words" and tokens and not any(quote in tokens for quote in QUOTES):
+        return "".join((_bare(tokens[0]), *map(_next, tokens, tokens[1:])))
     return detokenize_with_spans(tokens, tokenizer).text
+
+
+@lru_cache(maxsize=1 << 17)
+def _next(before: str, token: str) -> str:
+    """A token after another one, with the space between them; quotes depend on those before them too."""
+    return " " * spaces((Placed(before), Placed(token)), (None, None))[1] + _bare(token)
 
 
 def detokenize_with_spans(tokens: Sequence[str], tokenizer: Tokenizer = "words") -> Detokenized:
@@ -159,25 +169,38 @@ def detokenize_with_spans(tokens: Sequence[str], tokenizer: Tokenizer = "words")
     """
     if isinstance(tokens, Tokens):
         return Detokenized(tokens.text, tokens.spans)
-    return write([Placed(token) for token in tokens], [None] * len(tokens), tokenizer)
+    return write(list(map(_alone, tokens)), [None] * len(tokens), tokenizer)
 
 
 def write(tokens: Sequence[Placed], given: Sequence[bool | None], tokenizer: Tokenizer) -> Detokenized:
     """The text of tokens from any sources; `given` says whether a space comes before each, None at a seam."""
-    words = [placed.token for placed in tokens]
-    if tokenizer == "words":
-        spaced = spaces(tokens, given)
-    elif tokenizer == "words/1":
-        spaced = version_1.spaces(words)
-    else:
-        spaced = [index > 0 for index in range(len(words))]
     parts: list[str] = []
     spans: list[tuple[int, int]] = []
     length = 0
-    for token, space in zip(words, spaced, strict=True):
-        word = token.strip(" ") or token
+    for placed, space in zip(tokens, _spaced(tokens, given, tokenizer), strict=True):
+        word = _bare(placed.token)
         parts.append(f" {word}" if space else word)
         length += space
         spans.append((length, length + len(word)))
         length += len(word)
     return Detokenized("".join(parts), spans)
+
+
+def _spaced(tokens: Sequence[Placed], given: Sequence[bool | None], tokenizer: Tokenizer) -> list[bool]:
+    """Whether a space comes before each token."""
+    if tokenizer == "words":
+        return spaces(tokens, given)
+    if tokenizer == "words/1":
+        return version_1.spaces([placed.token for placed in tokens])
+    return [index > 0 for index in range(len(tokens))]
+
+
+@lru_cache(maxsize=1 << 16)
+def _alone(token: str) -> Placed:
+    return Placed(token)
+
+
+@lru_cache(maxsize=1 << 16)
+def _bare(token: str) -> str:
+    """A token without the spaces that are part of it."""
+    return token.strip(" ") or token

@@ -1,8 +1,8 @@
-"""How many values a text omits or words differently; masking can't see those."""
+"""Which values a text says word for word, and how many it omits or words differently."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from textsplice.text.linearize import Linearized
 from textsplice.text.masking import is_said
@@ -17,14 +17,17 @@ def unsaid_values(tokens: Sequence[str], table: Linearized) -> int:
         folded = [token.casefold() for token in value]
         if len(folded) == 1 and is_yes_or_no(folded[0]):
             continue
-        if not _appears(folded, words):
+        if next(occurrences(words, folded), None) is None:
             unsaid += 1
     return unsaid
 
 
-def _appears(value: Sequence[str], words: Sequence[str]) -> bool:
-    return any(
-        is_said(words[start], value, 0)
-        and all(is_said(words[start + place], value, place) for place in range(1, len(value)))
-        for start in range(len(words) - len(value) + 1)
-    )
+def occurrences(words: Sequence[str], value: Sequence[str]) -> Iterator[int]:
+    """Where a value begins in a text, whatever spaces stand around its first and its last mark there."""
+    size, first = len(value), value[0].strip(" ")
+    for start in range(len(words) - size + 1):
+        word = words[start]
+        if (word == first or word.strip(" ") == first) and all(
+            is_said(words[start + place], value, place) for place in range(size)
+        ):
+            yield start

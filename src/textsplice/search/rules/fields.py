@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,6 +11,7 @@ from textsplice.search.rules.reading import only, strings
 from textsplice.search.rules.rule import Rule
 from textsplice.text.linearize import Linearized, Segment
 from textsplice.text.tokens import detokenize
+from textsplice.text.verbatim import occurrences
 
 _JOINS = frozenset("-‐‑–−/.,:×")  # of numbers, if no space is beside them
 
@@ -75,14 +76,6 @@ def says(tokens: Sequence[str], table: Linearized, segment: Segment) -> bool:
 def contains(tokens: Sequence[str], phrase: Sequence[str]) -> bool:
     """Whether `phrase` appears in `tokens` in one piece."""
     return next(occurrences(tokens, phrase), None) is not None
-
-
-def occurrences(tokens: Sequence[str], phrase: Sequence[str]) -> Iterator[int]:
-    """Where `phrase` begins in `tokens`."""
-    size, wanted, first = len(phrase), list(phrase), phrase[0]
-    for place in range(len(tokens) - size + 1):
-        if tokens[place] == first and list(tokens[place : place + size]) == wanted:
-            yield place
 
 
 def _in_number(tokens: Sequence[str], start: int, stop: int) -> bool:

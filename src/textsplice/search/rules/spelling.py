@@ -15,7 +15,8 @@ from itertools import pairwise
 import regex
 
 from textsplice.search.rules.lookalikes import LATIN
-from textsplice.text.tokens import normalize
+from textsplice.text.seams import SPACELESS
+from textsplice.text.tokens import normalize, tokenize
 
 _GLUED = "\x00"  # an invisible character between two letters
 _LOOSE = "\x01"  # one that stands beside a space, or separates words
@@ -41,11 +42,11 @@ _ZEROS = regex.compile(r"(?<=\p{L})0+|0+(?=\p{L})")
 _BARS = regex.compile(r"(?<=\p{L})[1|]+|[1|]+(?=\p{L})|I")
 _DASH = regex.compile(r"[\p{Pd}\u2212\u2043\u02d7\u2796\u207b\u208b]")
 _APOSTROPHES = str.maketrans(dict.fromkeys("‘’‛ʼʹʻ′´`＇՚", "'"))
-_NO_SPACES = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー"
+_NO_SPACES = rf"{SPACELESS}ー"
 _LETTER = r"[\p{L}\p{M}\p{N}]"
 # Scripts without spaces do not show where a word begins.
 _TOUCHES = rf"[[\p{{L}}\p{{M}}\p{{N}}]--[{_NO_SPACES}]]"
-_SPACELESS = regex.compile(rf"[{_NO_SPACES}]")
+_SPACELESS = regex.compile(rf"[{_NO_SPACES}]", regex.V1)
 _WORDS = regex.compile(rf"{_LETTER}+|\S")
 
 
@@ -78,13 +79,16 @@ class Phrase:
     @classmethod
     def of(cls, phrase: str, *, lookalikes: bool) -> Phrase | None:
         """What finds a phrase in folded tokens, joined by spaces; None if nothing of it is visible."""
-        atoms = _atoms(fold(normalize(phrase)))
-        if not atoms:
+        # As it is written, and as the tokenizer cuts it: a symbol may become a letter when it is folded.
+        written = (normalize(phrase), " ".join(tokenize(phrase)))
+        spelled = list(filter(None, (_atoms(fold(text)) for text in written)))
+        if not spelled:
             return None
-        alike = _atoms(fold_lookalikes(normalize(phrase).casefold())) if lookalikes else None
+        alike = [_atoms(fold_lookalikes(text.casefold())) for text in written] if lookalikes else []
+        alike = list(filter(None, alike))
         return cls(
-            _pattern(atoms, gaps=False),
-            _pattern(atoms, gaps=True),
+            _pattern(spelled, gaps=False),
+            _pattern(spelled, gaps=True),
             _pattern(alike, gaps=False) if alike else None,
             _pattern(alike, gaps=True) if alike else None,
         )
@@ -126,7 +130,12 @@ def _atoms(folded: str) -> list[str]:
     return _WORDS.findall(regex.sub(_GAP, "", folded))
 
 
-def _pattern(atoms: Sequence[str], *, gaps: bool) -> regex.Pattern[str]:
+def _pattern(spelled: Sequence[list[str]], *, gaps: bool) -> regex.Pattern[str]:
+    different = dict.fromkeys(_matching(atoms, gaps=gaps) for atoms in spelled)
+    return regex.compile("|".join(different), regex.V1)
+
+
+def _matching(atoms: Sequence[str], *, gaps: bool) -> str:
     gap = f"{_GAP}*" if gaps else ""
     found = _spelled(atoms[0], gap)
     for before, atom in pairwise(atoms):
@@ -139,7 +148,7 @@ def _pattern(atoms: Sequence[str], *, gaps: bool) -> regex.Pattern[str]:
         left = rf"(?<!{_TOUCHES}{glued})(?<!\p{{N}}[.,:](?=\p{{N}}))"
     if _bordered(atoms[-1][-1]):
         right = rf"(?!{glued}{_TOUCHES})(?!(?<=\p{{N}})[.,:]\p{{N}})"
-    return regex.compile(left + found + right, regex.V1)
+    return left + found + right
 
 
 def _spelled(atom: str, gap: str) -> str:
