@@ -206,15 +206,15 @@ def test_json_of_any_other_kind_is_read() -> None:
     ("content", "message"),
     [
         ("[]", "is not a JSON object."),
-        ('{"format": 1}', "is not a vocabulary: a part is missing or damaged."),
-        ('{"format": 1, "words": [1], "embedded": 1, "generate": [], "frequent": []}', "is not a vocabulary"),
+        ('{"format": 1}', "this file is truncated or damaged."),
+        ('{"format": 1, "words": [1], "embedded": 1, "generate": [], "frequent": []}', "this file is truncated or damaged."),
         (
             '{"format": 1, "words": ["a"], "embedded": 1, "generate": [7], "frequent": []}',
-            "is not a vocabulary",
+            "this file is truncated or damaged.",
         ),
         (
             '{"format": 1, "words": ["a"], "embedded": 9, "generate": [], "frequent": []}',
-            "is not a vocabulary",
+            "this file is truncated or damaged.",
         ),
     ],
 )

@@ -278,6 +278,11 @@ def test_removed_rules(tmp_path: Path) -> None:
     lie = 'it was not made under the rule {"rule": "keep-sentences"}'
     assert lie in str(verdict(tmp_path, row, "full", rules))
     row["rules"][0]["by"] = "us"
+    lie = "its rules: the rule 'require-fields' does not have the setting 'by'. Known: fields."
+    assert lie in str(verdict(tmp_path, row))
+    row["rules"][0] = {"fields": ["name"], "rule": "require-fields"}
+    assert verdict(tmp_path, row) is None  # the order of keys says nothing
+    row["rules"][0] = {"rule": "require-fields", "fields": ["name", "name"]}
     lie = 'the rule require-fields is not written as {"rule": "require-fields", "fields": ["name"]}'
     assert lie in str(verdict(tmp_path, row))
 
@@ -301,7 +306,7 @@ def test_a_rule_that_chooses_neighbors_leaves_a_trace_when_it_is_removed() -> No
         (lambda t: t.replace('"score": -', '"score": NaN, "x": -', 1), "NaN is not a number in JSON."),
         (lambda t: t.replace('"id": "', '"id": "\\ud800', 1), "half a character (a lone surrogate)"),
         (lambda _: "[" * 200_000, "is nested too deeply."),
-        (lambda t: t.replace('"score": -', '"score": ' + "9" * 400 + ', "x": -', 1), "a computer can hold."),
+        (lambda t: t.replace('"score": -', '"score": ' + "9" * 400 + ', "x": -', 1), "'score' is missing or not a number that can be used."),
         (lambda t: t.replace('"words": {', '"words": {"٣": "a"}, "x": {', 1), "words must map ids to words."),
         (
             lambda t: t.replace('"words": {', '"words": {"03": "a"}, "x": {', 1),
@@ -353,7 +358,7 @@ def test_a_canvas_that_is_far_longer_than_its_row_is_not_spelled() -> None:
     ("change", "lie"),
     [
         ({"beam": 0}, "beam is 0: nothing could be found. Use 1 or more"),
-        ({"beam": True}, "its search settings: search.beam = True must be a whole number, 0 or more"),
+        ({"beam": True}, "its search settings: search.beam = True must be a whole number from 0 to 2,147,483,647"),
         ({"choose": "luck"}, "search.choose = 'luck' is not one of 'likelihood', 'consensus', 'typical'."),
         ({"temperature": 2}, "its search settings: 'temperature' is not known"),
         ({"device": "cpu"}, "its search settings: 'device' does not belong to them"),

@@ -88,7 +88,7 @@ def find_lie(
     if len(generation.splices) > MOST_SPLICES:
         return f"it has {len(generation.splices)} splices, more than the {MOST_SPLICES} that are replayed"
     try:
-        rules = rules_from_dicts(generation.rules, generation.id)
+        rules = rules_from_dicts(generation.rules, "its rules")
         settings = _settings(generation, proof)
         lie = (
             _table(generation)
