@@ -207,7 +207,10 @@ def test_json_of_any_other_kind_is_read() -> None:
     [
         ("[]", "is not a JSON object."),
         ('{"format": 1}', "this file is truncated or damaged."),
-        ('{"format": 1, "words": [1], "embedded": 1, "generate": [], "frequent": []}', "this file is truncated or damaged."),
+        (
+            '{"format": 1, "words": [1], "embedded": 1, "generate": [], "frequent": []}',
+            "this file is truncated or damaged.",
+        ),
         (
             '{"format": 1, "words": ["a"], "embedded": 1, "generate": [7], "frequent": []}',
             "this file is truncated or damaged.",
