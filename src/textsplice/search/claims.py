@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, fields
+from functools import lru_cache
+from typing import cast
 
 from textsplice.config import Config, SearchConfig, config_from_dict
 from textsplice.errors import InputError
@@ -22,6 +25,13 @@ def settings_of(generation: Generation, proof: Proof | None) -> SearchConfig | N
     said = generation.search
     if said is None:
         return proof.config.search if proof else None
+    return _read(json.dumps(said))  # as text, since True is not 1
+
+
+@lru_cache(maxsize=64)
+def _read(text: str) -> SearchConfig:
+    """The settings in a JSON text; most rows of a file have the same."""
+    said = cast("dict[str, object]", json.loads(text))
     where = "its search settings"
     for name in SETTINGS:
         if name not in said:
