@@ -3,8 +3,9 @@
     python benchmarks/verify.py ROWS.jsonl --run RUN --baseline CHECKOUT --baseline-rows OLD-ROWS.jsonl
 
 ROWS.jsonl are honest rows of RUN; OLD-ROWS.jsonl are those of the same tables as the baseline writes them, if
-it does not read ours. Figures are CPU seconds, with the folder open. The hostile row is one of them with 20,000 splices of one word each, all of
-which replay. Every measurement is a process of its own; before and after take turns, and medians are told.
+it does not read ours. The hostile row is one of them with 20,000 splices of one word each, all of which
+replay. Figures are CPU seconds after the folder was opened. Every measurement is a process of its own; before
+and after take turns, and medians are told.
 """
 
 from __future__ import annotations
@@ -68,6 +69,7 @@ def hostile(row: dict[str, object], splices: int) -> dict[str, object]:
                 "step": last - 1 - at if at < last - 1 else 0,
                 "start": 2 * at,
                 "stop": 2 * at + 1,
+                **({"utf16": [2 * at, 2 * at + 1]} if str(row["format"]).endswith("/2") else {}),
             }
             for at in range(last)
         ],
@@ -101,11 +103,13 @@ def main() -> None:
     given = options.parse_args()
     sources = {"before": given.baseline / "src", "after": Path(__file__).parents[1] / "src"}
     count = sum(1 for line in given.rows.open() if line.strip())
-    first = json.loads(given.rows.open().readline())
+    olds = given.baseline_rows or given.rows
     with tempfile.TemporaryDirectory() as folder:
         attack = Path(folder) / "hostile.jsonl"
-        attack.write_text(json.dumps(hostile(first, given.splices)) + "\n")
-        old = {given.rows: given.baseline_rows or given.rows}
+        old = {given.rows: olds, attack: Path(folder) / "old.jsonl"}
+        for source, target in ((given.rows, attack), (olds, old[attack])):
+            first = json.loads(source.open().readline())
+            target.write_text(json.dumps(hostile(first, given.splices)) + "\n")
         size = attack.stat().st_size
         cases = {
             "honest rows, alone": (given.rows, "", 3, count),
@@ -129,9 +133,9 @@ def main() -> None:
                 }
                 for version, each in found.items()
             }
-            told["ratio"] = round(told["after"]["rows_per_second"] / told["before"]["rows_per_second"], 3)
-            report[name] = told
-            print(name, json.dumps(told, indent=1), flush=True)
+            rates = [float(told[version]["rows_per_second"]) for version in ("after", "before")]
+            report[name] = {**told, "ratio": round(rates[0] / rates[1], 3)}
+            print(name, json.dumps(report[name], indent=1), flush=True)
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / "verify.json").write_text(json.dumps(report, indent=1) + "\n")
 

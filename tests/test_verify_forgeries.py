@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 import textsplice
 from search_world import beginner, prepared, tables
 from textsplice.cli import app
+from textsplice.config import SearchConfig
 from textsplice.corpus.table import Table
 from textsplice.errors import TextspliceError
 from textsplice.oracle.numbering import Numbering
@@ -26,10 +27,20 @@ from textsplice.oracle.splice import Splice
 from textsplice.policy.full import FULL
 from textsplice.search.generation import Generation, make_generation
 from textsplice.search.rows import row_text
-from textsplice.search.rules import ForbidWords, KeepSentences, NeighborsWhere, RequireFields, Rule
+from textsplice.search.rules import (
+    ApprovedNeighbors,
+    ForbidWords,
+    KeepSentences,
+    MaxSentences,
+    MinSentences,
+    NeighborsWhere,
+    RequireFields,
+    Rule,
+)
 from textsplice.search.shapes import misshapen
 from textsplice.search.verify import find_lie
 from textsplice.splicer import Splicer
+from textsplice.text.linearize import linearize
 from textsplice.text.vocabulary import BEGIN_ID, END_ID
 
 Row = dict[str, Any]
@@ -52,13 +63,17 @@ def row_of(kind: str) -> Row:
 
 
 def verdict(
-    tmp_path: Path, content: str | Row, kind: str | None = None, rules: Sequence[Rule] | None = None
+    tmp_path: Path,
+    content: str | Row,
+    kind: str | None = None,
+    rules: Sequence[Rule] | None = None,
+    search: SearchConfig | None = None,
 ) -> str | None:
     """What `verify` says of a file with this row, without the place; None if it accepts it."""
     path = tmp_path / "rows.jsonl"
     path.write_text(content if isinstance(content, str) else json.dumps(content) + "\n", encoding="utf-8")
     try:
-        textsplice.verify(path, None if kind is None else maker(kind), rules=rules)
+        textsplice.verify(path, None if kind is None else maker(kind), rules=rules, search=search)
     except TextspliceError as error:
         return str(error).removeprefix(str(path)).removeprefix(":1").lstrip(", ").removeprefix(": ")
     return None
@@ -515,8 +530,34 @@ def test_settings_without_a_run_are_refused_by_the_command(tmp_path: Path) -> No
 
 # One random change
 
-# What a verification can't know, whoever asks (docs/formats.md).
-FREE = ("id", "score", "alternatives", "search")
+# What can't be known, and why (docs/formats.md); everything else must be refused.
+FREE = {
+    "id": "only --tables knows it",
+    "score": "only the policy knows it",
+    "alternatives": "only the policy knows them",
+}
+FREE_IF_ABSTAINED = {"reason": "only a new search knows which obstacle was the last"}
+
+# Ways to make a row: the policy, and the rules.
+CASES: dict[str, tuple[str, list[Rule]]] = {
+    **{kind: (kind, []) for kind in KINDS},
+    **{
+        f"{kind} under rules": (kind, [RequireFields(["name"]), ForbidWords(["zebra"]), MaxSentences(3)])
+        for kind in ("swap", "full")
+    },
+    "full, approved": ("full", [ApprovedNeighbors([n.id for n in honest("full").sources.neighbors])]),
+    "swap, abstained": ("swap", [ForbidWords(["."])]),
+    "lrt, abstained": ("lrt", [MinSentences(40)]),
+}
+
+
+@cache
+def made_in(case: str) -> str:
+    """The row of a case as JSON."""
+    kind, rules = CASES[case]
+    found = maker(kind).generate_many(tables()[:12], rules=rules, progress=False)
+    wanted = "abstained" if "abstained" in case else "ok"
+    return row_text(next(g for g in found if (g.status == "abstained") == (wanted == "abstained")))
 
 
 def places(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
@@ -586,19 +627,34 @@ def changed(draw: st.DrawFn, row: Row) -> tuple[tuple[str | int, ...], Row]:
     return path, row
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("case", CASES)
 @given(data=st.data())
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 def test_any_one_change_is_refused_or_is_of_what_can_not_be_known(
-    tmp_path: Path, kind: str, data: st.DataObject
+    tmp_path: Path, case: str, data: st.DataObject
 ) -> None:
-    true = row_of(kind)
+    kind, rules = CASES[case]
+    true = json.loads(made_in(case))
     path, row = data.draw(st.composite(changed)(true))
     assume(json.dumps(row, sort_keys=True) != json.dumps(true, sort_keys=True))
     for key in ("score",):  # -1 and -1.0 are one number
         assume(row.get(key) != true[key] or type(row.get(key)) is type(true[key]) or path[0] != key)
-    said = verdict(tmp_path, row, kind, [])
-    if said is None and path[0] not in FREE:
-        # An empty field says nothing, so a table with one more is the same table (`Table.__eq__`).
+    said = verdict(tmp_path, row, kind, rules, maker(kind).config.search)
+    free = FREE | (FREE_IF_ABSTAINED if true["status"] == "abstained" else {})
+    if said is None and path[0] not in free:
+        # Empty fields and the white space of values that are not copied are no part of what a policy reads.
         assert path[0] == "table", (path, row)
-        assert Table.from_record(row["table"]) == Table.from_record(true["table"])
+        now, then = (Table.from_record(each["table"]) for each in (row, true))
+        assert linearize(now) == linearize(then)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_rows_that_are_changed_are_honest(tmp_path: Path, case: str) -> None:
+    kind, rules = CASES[case]
+    assert verdict(tmp_path, made_in(case), kind, rules, maker(kind).config.search) is None
+
+
+def test_a_row_without_settings_is_refused_if_some_were_asked_for() -> None:
+    run = maker("full")
+    lie = find_lie(replace(honest("full"), search=None), run.proof, search=run.config.search)
+    assert lie == "it does not say its search settings"

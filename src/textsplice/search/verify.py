@@ -132,7 +132,7 @@ def find_lie(
             or _words(generation)
             or _attribution(generation)
             or _as_asked(generation, rules, asked)
-            or (search and otherwise(settings, search))
+            or (search and otherwise(settings if generation.search else None, search))
         )
         rules = rules if asked is None else tuple(asked)  # which may have predicates, and a file has none
         lie = (
