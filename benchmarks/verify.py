@@ -1,9 +1,11 @@
 """`verify`: rows per second and peak memory, against another version of textsplice, interleaved.
 
-    python benchmarks/verify.py ROWS.jsonl --run RUN --before OLD/src
+    python benchmarks/verify.py ROWS.jsonl --run RUN --baseline CHECKOUT --baseline-rows OLD-ROWS.jsonl
 
-ROWS.jsonl are honest rows of RUN. The hostile row is one of them with 20,000 splices of one word each, all of
-which replay. Every measurement is a process of its own; before and after take turns, and medians are told.
+ROWS.jsonl are honest rows of RUN; OLD-ROWS.jsonl are those of the same tables as the baseline writes them, if
+it does not read ours. The hostile row is one of them with 20,000 splices of one word each, all of which
+replay. Figures are CPU seconds after the folder was opened. Every measurement is a process of its own; before
+and after take turns, and medians are told.
 """
 
 from __future__ import annotations
@@ -19,23 +21,30 @@ from pathlib import Path
 
 RESULTS = Path(__file__).parent / "results"
 MEASURE = """
-import json, resource, sys, time
+import inspect, json, resource, sys, time
 from pathlib import Path
-import textsplice
 from textsplice.errors import TextspliceError
-rows, run, repeats = sys.argv[1], sys.argv[2], int(sys.argv[3])
-splicer = textsplice.Splicer.untrained(run) if run else None
+from textsplice.search.rows import read_generations
+from textsplice.search.verify import verify
+from textsplice.splicer import Splicer
+rows, run, repeats = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+proof = Splicer.untrained(run).proof if run else None
+exact = {"exact": True} if "exact" in inspect.signature(read_generations).parameters else {}
 def once():
+    count = 0
     try:
-        return textsplice.verify(rows, splicer)
+        for where, generation in read_generations(rows, **exact):
+            verify(generation, proof, where=where)
+            count += 1
+        return count
     except TextspliceError as error:
         return str(error)[-60:]
 if run:
     once()  # compiles the search
-began = time.perf_counter()
+began = time.process_time()
 for _ in range(repeats):
     said = once()
-seconds = (time.perf_counter() - began) / repeats
+seconds = (time.process_time() - began) / repeats
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(json.dumps({"seconds": seconds, "peak_mb": peak, "said": said}))
 """
@@ -60,6 +69,7 @@ def hostile(row: dict[str, object], splices: int) -> dict[str, object]:
                 "step": last - 1 - at if at < last - 1 else 0,
                 "start": 2 * at,
                 "stop": 2 * at + 1,
+                **({"utf16": [2 * at, 2 * at + 1]} if str(row["format"]).endswith("/2") else {}),
             }
             for at in range(last)
         ],
@@ -86,16 +96,20 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("rows", type=Path)
     options.add_argument("--run", default="")
-    options.add_argument("--before", type=Path, required=True, help="`src` of the other version.")
+    options.add_argument("--baseline", type=Path, required=True, help="A checkout of another version.")
+    options.add_argument("--baseline-rows", type=Path, help="Rows as that version writes them.")
     options.add_argument("--rounds", type=int, default=3)
     options.add_argument("--splices", type=int, default=20_000)
     given = options.parse_args()
-    sources = {"before": given.before, "after": Path(__file__).parents[1] / "src"}
+    sources = {"before": given.baseline / "src", "after": Path(__file__).parents[1] / "src"}
     count = sum(1 for line in given.rows.open() if line.strip())
-    first = json.loads(given.rows.open().readline())
+    olds = given.baseline_rows or given.rows
     with tempfile.TemporaryDirectory() as folder:
         attack = Path(folder) / "hostile.jsonl"
-        attack.write_text(json.dumps(hostile(first, given.splices)) + "\n")
+        old = {given.rows: olds, attack: Path(folder) / "old.jsonl"}
+        for source, target in ((given.rows, attack), (olds, old[attack])):
+            first = json.loads(source.open().readline())
+            target.write_text(json.dumps(hostile(first, given.splices)) + "\n")
         size = attack.stat().st_size
         cases = {
             "honest rows, alone": (given.rows, "", 3, count),
@@ -107,7 +121,8 @@ def main() -> None:
             found: dict[str, list[dict[str, float | int | str]]] = {"before": [], "after": []}
             for _ in range(given.rounds):
                 for version, source in sources.items():
-                    found[version].append(measure(source, rows, run, repeats))
+                    mine = old.get(rows, rows) if version == "before" else rows
+                    found[version].append(measure(source, mine, run, repeats))
             told = {
                 version: {
                     "rows_per_second": round(
@@ -118,8 +133,9 @@ def main() -> None:
                 }
                 for version, each in found.items()
             }
-            report[name] = told
-            print(name, json.dumps(told, indent=1), flush=True)
+            rates = [float(told[version]["rows_per_second"]) for version in ("after", "before")]
+            report[name] = {**told, "ratio": round(rates[0] / rates[1], 3)}
+            print(name, json.dumps(report[name], indent=1), flush=True)
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / "verify.json").write_text(json.dumps(report, indent=1) + "\n")
 

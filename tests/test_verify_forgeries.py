@@ -18,6 +18,8 @@ from typer.testing import CliRunner
 import textsplice
 from search_world import beginner, prepared, tables
 from textsplice.cli import app
+from textsplice.config import SearchConfig
+from textsplice.corpus.table import Table
 from textsplice.errors import TextspliceError
 from textsplice.oracle.numbering import Numbering
 from textsplice.oracle.sources import OfferedNeighbor, Sources
@@ -25,10 +27,20 @@ from textsplice.oracle.splice import Splice
 from textsplice.policy.full import FULL
 from textsplice.search.generation import Generation, make_generation
 from textsplice.search.rows import row_text
-from textsplice.search.rules import ForbidWords, KeepSentences, RequireFields, Rule
+from textsplice.search.rules import (
+    ApprovedNeighbors,
+    ForbidWords,
+    KeepSentences,
+    MaxSentences,
+    MinSentences,
+    NeighborsWhere,
+    RequireFields,
+    Rule,
+)
 from textsplice.search.shapes import misshapen
 from textsplice.search.verify import find_lie
 from textsplice.splicer import Splicer
+from textsplice.text.linearize import linearize
 from textsplice.text.vocabulary import BEGIN_ID, END_ID
 
 Row = dict[str, Any]
@@ -51,13 +63,17 @@ def row_of(kind: str) -> Row:
 
 
 def verdict(
-    tmp_path: Path, content: str | Row, kind: str | None = None, rules: Sequence[Rule] | None = None
+    tmp_path: Path,
+    content: str | Row,
+    kind: str | None = None,
+    rules: Sequence[Rule] | None = None,
+    search: SearchConfig | None = None,
 ) -> str | None:
     """What `verify` says of a file with this row, without the place; None if it accepts it."""
     path = tmp_path / "rows.jsonl"
     path.write_text(content if isinstance(content, str) else json.dumps(content) + "\n", encoding="utf-8")
     try:
-        textsplice.verify(path, None if kind is None else maker(kind), rules=rules)
+        textsplice.verify(path, None if kind is None else maker(kind), rules=rules, search=search)
     except TextspliceError as error:
         return str(error).removeprefix(str(path)).removeprefix(":1").lstrip(", ").removeprefix(": ")
     return None
@@ -278,7 +294,12 @@ def test_removed_rules(tmp_path: Path) -> None:
     lie = 'it was not made under the rule {"rule": "keep-sentences"}'
     assert lie in str(verdict(tmp_path, row, "full", rules))
     row["rules"][0]["by"] = "us"
-    lie = 'the rule require-fields is not written as {"rule": "require-fields", "fields": ["name"]}'
+    lie = "its rules: the rule 'require-fields' does not have the setting 'by'. Known: fields."
+    assert lie in str(verdict(tmp_path, row))
+    row["rules"][0] = {"fields": ["name"], "rule": "require-fields"}
+    assert verdict(tmp_path, row) is None  # the order of keys says nothing
+    row["rules"][0] = {"rule": "approved-neighbors", "ids": ["b", "a"]}
+    lie = 'the rule approved-neighbors is not written as {"rule": "approved-neighbors", "ids": ["a", "b"]}'
     assert lie in str(verdict(tmp_path, row))
 
 
@@ -301,7 +322,10 @@ def test_a_rule_that_chooses_neighbors_leaves_a_trace_when_it_is_removed() -> No
         (lambda t: t.replace('"score": -', '"score": NaN, "x": -', 1), "NaN is not a number in JSON."),
         (lambda t: t.replace('"id": "', '"id": "\\ud800', 1), "half a character (a lone surrogate)"),
         (lambda _: "[" * 200_000, "is nested too deeply."),
-        (lambda t: t.replace('"score": -', '"score": ' + "9" * 400 + ', "x": -', 1), "a computer can hold."),
+        (
+            lambda t: t.replace('"score": -', '"score": ' + "9" * 400 + ', "x": -', 1),
+            "not a number that can be used.",
+        ),
         (lambda t: t.replace('"words": {', '"words": {"٣": "a"}, "x": {', 1), "words must map ids to words."),
         (
             lambda t: t.replace('"words": {', '"words": {"03": "a"}, "x": {', 1),
@@ -398,10 +422,139 @@ def test_the_command_takes_rules_as_generate_does_and_says_what_it_did_not_check
         assert (message or "") in said.replace("\n", " ")
 
 
+def test_a_row_of_format_1_of_a_run_that_never_wrote_one(tmp_path: Path) -> None:
+    row = row_of("full") | {"format": "textsplice.generation/1"}
+    for place in row["provenance"]:
+        del place["utf16"]
+    assert verdict(tmp_path, row) is None
+    lie = "it is of 'textsplice.generation/1', which only version 0.1 wrote: its run is of a later one."
+    assert str(verdict(tmp_path, row, "full")).endswith(lie)
+    assert find_lie(Generation.from_dict(row), replace(maker("full").proof, old=True)) is None
+    said = CliRunner().invoke(app, ["verify", str(tmp_path / "rows.jsonl")]).output
+    assert "; whether a version that wrote format 1 made 1 row of that format (--run)." in said
+
+
+@pytest.mark.parametrize("kind", ["full", "lrt", "copy"])
+def test_rows_of_version_0_1_are_still_accepted_with_their_runs(kind: str) -> None:
+    old = Path(__file__).with_name("data") / "version-0.1"
+    assert textsplice.verify(old / f"{kind}.jsonl", old / "runs" / kind) > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "own"),
+    [
+        ("beam", 9, "3"),
+        ("max_splices", 500, "16"),
+        ("max_tokens", 500, "120"),
+        ("max_table_tokens", 1_000_000, "{limit}"),
+        ("marginalize", False, "True"),
+    ],
+)
+def test_a_row_can_not_claim_more_than_its_run_allows(name: str, said: int, own: str) -> None:
+    run, true = maker("full"), honest("full")
+    forged = replace(true, search={**(true.search or {}), name: said})
+    own = own.format(limit=run.config.corpus.max_table_tokens)
+    value = str(said).lower()
+    assert find_lie(forged, run.proof) == (
+        f"its search.{name} is {said!r}, the run's {own}: "
+        f"if that was asked for, ask for it here too, --set search.{name}={value}"
+    )
+    asked = run.config.with_values([f"search.{name}={value}"]).search
+    assert find_lie(forged, run.proof, search=asked) is None
+    assert find_lie(true, run.proof, search=asked) == (
+        f"its search.{name} is {getattr(run.config.search, name)!r}, not {said!r} as asked for"
+    )
+    assert find_lie(true, run.proof, search=run.config.search) is None
+
+
+def test_settings_that_only_choose_may_be_claimed_but_not_against_what_was_asked() -> None:
+    run, true = maker("full"), honest("full")
+    for name, said in [("start_neighbors", 50), ("choose", "likelihood"), ("slots_first", False)]:
+        forged = replace(true, search={**(true.search or {}), name: said})
+        assert find_lie(forged, run.proof) is None
+        assert f"its search.{name} is {said!r}, not" in str(
+            find_lie(forged, run.proof, search=run.config.search)
+        )
+    judged = replace(true, search={**(true.search or {}), "judge": "0123456789ab"})
+    lie = find_lie(judged, run.proof, search=run.config.search)
+    assert lie == "its search.judge is '0123456789ab', not '' as asked for"
+    lie = find_lie(replace(true, search=None, weights=None), run.proof, search=None)
+    assert lie is None
+
+
+def test_a_table_that_is_too_long_abstains_and_says_why() -> None:
+    run, true = maker("full"), honest("full")
+    short = run.config.with_values(["search.max_table_tokens=3"]).search
+    made = next(run.generate_many([true.table], search=short, progress=False))
+    assert (made.status, find_lie(made, run.proof)) == ("abstained", None)
+    count = len(true.sources.table.tokens)
+    why = f"the table has {count} tokens; search.max_table_tokens allows 3"
+    forged = replace(true, search={**(true.search or {}), "max_table_tokens": 3})
+    assert find_lie(forged, run.proof) == f"it does not abstain although {why}"
+    lie = find_lie(replace(made, reason="nobody knows"), run.proof)
+    assert lie == f"it does not abstain although {why}"
+    offered = replace(made, sources=replace(made.sources, neighbors=true.sources.neighbors))
+    assert find_lie(offered, run.proof) == "it names neighbors although its table is too long"
+
+
+@pytest.mark.parametrize("kind", ["full", "lrt", "swap"])
+def test_neighbors_of_a_predicate_are_found_again_if_it_is_given(tmp_path: Path, kind: str) -> None:
+    run, true = maker(kind), honest(kind)
+    first = true.sources.neighbors[0].id
+    rule = NeighborsWhere("another", lambda neighbor: neighbor.id != first)
+    made = run.generate(true.table, rules=[rule])
+    row = json.loads(row_text(made))
+    assert verdict(tmp_path, row, kind, [rule]) is None
+    assert verdict(tmp_path, row, kind) is None
+    forged = replace(true, rules=(rule.to_dict(),))
+    assert find_lie(forged, run.proof) is None  # nothing in a file can tell
+    lie = find_lie(forged, run.proof, asked=[rule])
+    assert lie == f"the rule neighbors-where does not admit neighbor {first!r}"
+    other = NeighborsWhere("another", lambda _: True)
+    lie = find_lie(made, run.proof, asked=[other])
+    assert "the run offers" in str(lie) or "swapping again" in str(lie)
+    said = CliRunner().invoke(app, ["verify", str(tmp_path / "rows.jsonl")]).output
+    assert "; whether neighbors-where admits the neighbors of 1 row, and only these." in said
+
+
+def test_settings_without_a_run_are_refused_by_the_command(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(row_text(honest("full")), encoding="utf-8")
+    done = CliRunner().invoke(app, ["verify", str(path), "--set", "search.max_splices=20"])
+    said = "--set: the other settings of the search are those of a run. Name it with --run."
+    assert str(done.exception) == said
+
+
 # One random change
 
-# What a verification can't know, whoever asks (docs/formats.md).
-FREE = ("id", "score", "alternatives", "search")
+# What can't be known, and why (docs/formats.md); everything else must be refused.
+FREE = {
+    "id": "only --tables knows it",
+    "score": "only the policy knows it",
+    "alternatives": "only the policy knows them",
+}
+FREE_IF_ABSTAINED = {"reason": "only a new search knows which obstacle was the last"}
+
+# Ways to make a row: the policy, and the rules.
+CASES: dict[str, tuple[str, list[Rule]]] = {
+    **{kind: (kind, []) for kind in KINDS},
+    **{
+        f"{kind} under rules": (kind, [RequireFields(["name"]), ForbidWords(["zebra"]), MaxSentences(3)])
+        for kind in ("swap", "full")
+    },
+    "full, approved": ("full", [ApprovedNeighbors([n.id for n in honest("full").sources.neighbors])]),
+    "swap, abstained": ("swap", [ForbidWords(["."])]),
+    "lrt, abstained": ("lrt", [MinSentences(40)]),
+}
+
+
+@cache
+def made_in(case: str) -> str:
+    """The row of a case as JSON."""
+    kind, rules = CASES[case]
+    found = maker(kind).generate_many(tables()[:12], rules=rules, progress=False)
+    wanted = "abstained" if "abstained" in case else "ok"
+    return row_text(next(g for g in found if (g.status == "abstained") == (wanted == "abstained")))
 
 
 def places(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
@@ -471,17 +624,34 @@ def changed(draw: st.DrawFn, row: Row) -> tuple[tuple[str | int, ...], Row]:
     return path, row
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("case", CASES)
 @given(data=st.data())
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 def test_any_one_change_is_refused_or_is_of_what_can_not_be_known(
-    tmp_path: Path, kind: str, data: st.DataObject
+    tmp_path: Path, case: str, data: st.DataObject
 ) -> None:
-    true = row_of(kind)
+    kind, rules = CASES[case]
+    true = json.loads(made_in(case))
     path, row = data.draw(st.composite(changed)(true))
     assume(json.dumps(row, sort_keys=True) != json.dumps(true, sort_keys=True))
     for key in ("score",):  # -1 and -1.0 are one number
         assume(row.get(key) != true[key] or type(row.get(key)) is type(true[key]) or path[0] != key)
-    said = verdict(tmp_path, row, kind, [])
-    if said is None:
-        assert path[0] in FREE, (path, row)
+    said = verdict(tmp_path, row, kind, rules, maker(kind).config.search)
+    free = FREE | (FREE_IF_ABSTAINED if true["status"] == "abstained" else {})
+    if said is None and path[0] not in free:
+        # Empty fields and the white space of values that are not copied are no part of what a policy reads.
+        assert path[0] == "table", (path, row)
+        now, then = (Table.from_record(each["table"]) for each in (row, true))
+        assert linearize(now) == linearize(then)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_rows_that_are_changed_are_honest(tmp_path: Path, case: str) -> None:
+    kind, rules = CASES[case]
+    assert verdict(tmp_path, made_in(case), kind, rules, maker(kind).config.search) is None
+
+
+def test_a_row_without_settings_is_refused_if_some_were_asked_for() -> None:
+    run = maker("full")
+    lie = find_lie(replace(honest("full"), search=None), run.proof, search=run.config.search)
+    assert lie == "it does not say its search settings"

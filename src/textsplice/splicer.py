@@ -47,6 +47,7 @@ class Splicer:
         run: str,
         folder: Run | None = None,
         weights: str | None = None,
+        old: bool = False,
     ) -> None:
         self.store = store
         self.vocabulary = vocabulary
@@ -55,6 +56,7 @@ class Splicer:
         self.run = run
         self.folder = folder
         self.weights = weights
+        self.old = old  # made by version 0.1
         self._judges: dict[str, Splicer] = {}
         self._offers = Offers(store, config.neighbors.k, vocabulary)
 
@@ -79,6 +81,7 @@ class Splicer:
             config=prepared.config,
             policy=None,
             run=prepared.key[:12],
+            old=not prepared.manifest.is_signed,
         )
 
     @classmethod
@@ -91,6 +94,7 @@ class Splicer:
             run=run.id,
             folder=run,
             weights=run.weights_id,
+            old=run.is_of_first_version,
         )
 
     def with_neighbors(self, k: int) -> Splicer:
@@ -112,7 +116,7 @@ class Splicer:
         """What generations of this run can be verified against."""
         trained = self.policy is not None or self.folder is not None
         policies = {SWAP.name, self.config.policy.kind} if trained else {SWAP.name}
-        return Proof(self.run, frozenset(policies), self._offers, self.config, self.weights)
+        return Proof(self.run, frozenset(policies), self._offers, self.config, self.weights, self.old)
 
     @cached_property
     def encodings(self) -> Encodings:
@@ -205,12 +209,14 @@ def verify(
     run: Path | str | Splicer | None = None,
     *,
     rules: Sequence[Rule] | None = None,
+    search: SearchConfig | None = None,
 ) -> int:
     """Replays generations, or those in a file, and compares what their splices make with what they say.
 
-    With `run`, they must also be what that run can have made: its neighbors, words, policy, weights and
-    tokenizer. With `rules`, they must have been made under these rules. Returns their number; raises
-    `VerificationError`, which names the row and the first thing that is not so.
+    With `run`, they must also be what that run can have made: its neighbors, words, policy, weights,
+    tokenizer and limits. With `rules`, they must have been made under these rules, with `search` under these
+    settings, which then replace the run's own limits. Returns their number; raises `VerificationError`, which
+    names the row and the first thing that is not so.
     """
     splicer = run if run is None or isinstance(run, Splicer) else Splicer.untrained(run)
     proof = None if splicer is None else splicer.proof
@@ -223,7 +229,7 @@ def verify(
     )
     count = 0
     for where, generation in rows:
-        verify_generation(generation, proof, asked=rules, where=where)
+        verify_generation(generation, proof, asked=rules, search=search, where=where)
         count += 1
     if not count and isinstance(generations, (str, Path)):
         raise no_rows(Path(generations))

@@ -134,7 +134,7 @@ def generate(
     splicer = open_splicer(run, swap=swap)
     corpus = read_corpus(tables, split, text_column=text_column, like=splicer.config.corpus)
     rules = rules_of(approved, require, forbid, copy_only, keep_sentences, min_sentences, max_sentences)
-    rules = _with_lookalikes(rules) if forbid_lookalikes else rules
+    rules = with_lookalikes(rules) if forbid_lookalikes else rules
     rules += [parse_rule(text) for text in rule or []]
     shortcuts = {"beam": beam, "batch_size": batch_size}
     changes = [f"search.{key}={value}" for key, value in shortcuts.items() if value is not None]
@@ -216,7 +216,8 @@ def rules_of(
     return found
 
 
-def _with_lookalikes(rules: list[Rule]) -> list[Rule]:
+def with_lookalikes(rules: list[Rule]) -> list[Rule]:
+    """The same rules; what is forbidden is also found in letters that look alike."""
     from textsplice.errors import ConfigError
     from textsplice.search.rules import ForbidWords
 

@@ -11,22 +11,28 @@ import typer
 from textsplice.cli.generate import (
     AnyRule,
     Approved,
+    Beam,
     Check,
     CopyOnly,
     Forbid,
+    ForbidLookalikes,
     KeepSentences,
     MaxSentences,
     MinSentences,
     Require,
+    Values,
     distinct_tables,
     parse_rule,
     rules_of,
+    with_lookalikes,
 )
 from textsplice.cli.output import say
 
 if TYPE_CHECKING:
+    from textsplice.config import SearchConfig
     from textsplice.corpus import Table
     from textsplice.search.rules import Rule
+    from textsplice.splicer import Splicer
 
 EPILOG = """Examples:
 
@@ -60,6 +66,8 @@ def verify(
         typer.Option(help="The column of --tables that holds the text. Default: that of --run, if present."),
     ] = None,
     distinct: Annotated[bool, typer.Option("--distinct", help="As for `generate`.")] = False,
+    beam: Beam = None,
+    values: Values = None,
     rules: Annotated[
         Path | None,
         typer.Option(help="Rules that were asked for: a JSON list of rules. [] if there were none."),
@@ -67,6 +75,7 @@ def verify(
     approved: Approved = None,
     require: Require = None,
     forbid: Forbid = None,
+    forbid_lookalikes: ForbidLookalikes = False,
     copy_only: CopyOnly = False,
     keep_sentences: KeepSentences = False,
     min_sentences: MinSentences = None,
@@ -77,29 +86,36 @@ def verify(
     """Replay every derivation and compare what it makes; exit with 2 at the first lie.
 
     With --run, everything that a run fixes is checked too: the neighbors are found again, and swap is done
-    again. With the rules that were given to `generate`, rows must have been made under these. The last line
-    says what is not checked, since only a new search could tell (docs/formats.md).
+    again. With the rules and settings that were given to `generate`, rows must have been made under these;
+    without --set, no row may claim more than the run's own limits. The last line says what is not checked,
+    since only a new search could tell (docs/formats.md).
     """
     from collections import Counter
 
     from textsplice.cli.systems import check_folder
+    from textsplice.search.generation import FORMAT
     from textsplice.search.rows import no_rows, read_generations
-    from textsplice.search.verify import check_complete, unchecked
+    from textsplice.search.verify import Unchecked, check_complete, has_no_predicate
     from textsplice.search.verify import verify as verify_one
     from textsplice.splicer import Splicer
 
     by_option = rules_of(approved, require, forbid, copy_only, keep_sentences, min_sentences, max_sentences)
+    by_option = with_lookalikes(by_option) if forbid_lookalikes else by_option
     by_option += [parse_rule(text) for text in rule or []]
     asked = [*by_option, *(_read_rules(rules) if rules else [])] if by_option or rules else None
     if check and run is not None:
         check_folder(run)
     own = Splicer.untrained(run) if run is not None else None
     proof = own.proof if own is not None else None
+    search = _search(own, [*(values or []), *([] if beam is None else [f"search.beam={beam}"])])
     counts: Counter[str] = Counter()
+    old = predicates = 0
     rows: list[tuple[str, Table]] = []
     for where, generation in read_generations(file, exact=True):
-        verify_one(generation, proof, asked=asked, where=where)
+        verify_one(generation, proof, asked=asked, search=search, where=where)
         counts[generation.status] += 1
+        old += generation.format != FORMAT
+        predicates += any(map(has_no_predicate, generation.rules))
         if tables is not None:
             rows.append((generation.id, generation.table))
     if not counts:
@@ -112,7 +128,31 @@ def verify(
         check_complete(rows, ((example.id, example.table) for example in examples), where=str(file))
     told = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
     say(f"{file}: {sum(counts.values())} rows are what they say ({told}).")
-    say(unchecked(run=proof is not None, rules=asked is not None, tables=tables is not None))
+    left = Unchecked(
+        run=proof is not None,
+        rules=asked is not None,
+        tables=tables is not None,
+        search=search is not None,
+        old=old,
+        predicates=predicates,
+    )
+    say(str(left))
+
+
+def _search(own: Splicer | None, values: list[str]) -> SearchConfig | None:
+    """The settings that were asked for; None if that is not said."""
+    from textsplice.cli.systems import check_values, search_of
+    from textsplice.errors import ConfigError
+
+    if not values:
+        return None
+    if own is None:
+        raise ConfigError(
+            "the other settings of the search are those of a run.",
+            where="--set",
+            remedy="Name it with --run.",
+        )
+    return search_of(own, check_values(values))
 
 
 def _read_rules(path: Path) -> list[Rule]:

@@ -32,6 +32,7 @@ from textsplice.neighbors.features import Features, features
 from textsplice.neighbors.persistence import within
 from textsplice.neighbors.scores import DEFAULT, score_named
 from textsplice.neighbors.table_index import Hits, TableIndex
+from textsplice.parsing import read_object
 from textsplice.ragged import Ragged
 from textsplice.text import Tokenizer, tokenize
 from textsplice.text.vocabulary import BEGIN_ID, END_ID
@@ -188,21 +189,19 @@ class Store:
 
 
 def _read_about(folder: Path) -> dict[str, object]:
-    try:
-        about = json.loads((folder / "store.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise StorageError(f"holds no store: {error}.", where=str(folder)) from error
+    remedy = "Run `textsplice prepare` again."
+    about = read_object(folder / "store.json", StorageError, remedy=remedy)
     match about:
         case {"format": int(version)} if version != FORMAT:
             raise StorageError(
                 f"is a store of format {version!r}; this version reads {FORMAT}.",
                 where=str(folder),
-                remedy="Run `textsplice prepare` again.",
+                remedy=remedy,
             )
         case {"format": int(), "tokenizer": str(tokenizer), "fold": list(fold)} if tokenizer in get_args(
             Tokenizer
         ) and all(isinstance(field, str) for field in cast("list[object]", fold)):
-            return cast("dict[str, object]", about)
+            return about
         case _:
             raise damaged(folder / "store.json")
 

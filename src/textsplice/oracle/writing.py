@@ -78,18 +78,18 @@ def unmasked(neighbor: OfferedNeighbor, tokenizer: Tokenizer) -> Tokens | None:
 
     A store of an earlier version may have cut the text as that version did.
     """
-    return next(
-        (words for words in _readings(neighbor.text, tokenizer) if _fits(words, neighbor.tokens)), None
-    )
+    words = _reading(neighbor.text, tokenizer)
+    if _fits(words, neighbor.tokens):
+        return words
+    if tokenizer in OLD_TOKENIZERS:
+        return None
+    words = _reading(neighbor.text, OLD_TOKENIZERS[TOKENIZERS.index(tokenizer)])
+    return words if _fits(words, neighbor.tokens) else None
 
 
 @lru_cache(maxsize=1024)
-def _readings(text: str, tokenizer: Tokenizer) -> tuple[Tokens, ...]:
-    if tokenizer in OLD_TOKENIZERS:
-        return (tokenize(text, tokenizer),)
-    old = OLD_TOKENIZERS[TOKENIZERS.index(tokenizer)]
-    now, then = tokenize(text, tokenizer), tokenize(text, old)
-    return (now,) if now == then else (now, then)
+def _reading(text: str, tokenizer: Tokenizer) -> Tokens:
+    return tokenize(text, tokenizer)
 
 
 def _fits(words: Tokens, masked: Sequence[str]) -> bool:

@@ -12,7 +12,7 @@ from typing import cast
 
 from textsplice.errors import StorageError
 from textsplice.files import atomic_write_text, file_hash, storage_error
-from textsplice.runs.integrity import signed, unsigned
+from textsplice.runs.integrity import DIGEST, signed, unsigned
 from textsplice.runs.ownership import listed_path, remove_listed
 from textsplice.runs.prepared_files import is_prepared_name
 
@@ -57,8 +57,9 @@ class Manifest:
         self.path = folder / NAME
         self.stages: Stages = {}
         self.announced: list[str] = []
+        self.is_signed = True
         if self.path.exists():
-            self.stages, self.announced = _read(self.path)
+            self.stages, self.announced, self.is_signed = _read(self.path)
 
     @property
     def hashes(self) -> dict[str, str]:
@@ -167,13 +168,14 @@ def _parents(name: str) -> list[str]:
     return ["/".join(parts[:count]) for count in range(1, len(parts))]
 
 
-def _read(path: Path) -> tuple[Stages, list[str]]:
+def _read(path: Path) -> tuple[Stages, list[str], bool]:
     remedy = "Delete the folder and run `textsplice prepare` again."
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         what = f"can't be read as a manifest: {error}."
         raise StorageError(what, where=str(path), remedy=remedy) from error
+    is_signed = isinstance(data, dict) and DIGEST in data
     if isinstance(data, dict):
         data = unsigned(cast("dict[str, object]", data), path, remedy)
     match data:
@@ -183,7 +185,7 @@ def _read(path: Path) -> tuple[Stages, list[str]]:
             announced = cast("dict[str, object]", data).get("announced", [])
             names = cast("list[object]", announced) if isinstance(announced, list) else [announced]
             if all(isinstance(name, str) for name in names):
-                return cast("Stages", stages), cast("list[str]", names)
+                return cast("Stages", stages), cast("list[str]", names), is_signed
             what = "is not a manifest of a prepared folder."
         case _:
             what = "is not a manifest of a prepared folder."

@@ -134,6 +134,11 @@ class Run:
         """Twelve digits that name the run in everything it generates."""
         return str(self.about["id"])
 
+    @property
+    def is_of_first_version(self) -> bool:
+        """Whether version 0.1 made it, whose rows are of another format."""
+        return str(self.about.get("version")).split(".")[:2] == ["0", "1"]
+
     def is_complete(self) -> bool:
         """Whether the folder was made to its end: the configuration comes last."""
         return (self.path / CONFIG).is_file()

@@ -86,7 +86,7 @@ class Pipeline:
                 yield self._generation(next(proposals), search, rules, made)
                 continue
             outcome = Outcome()
-            outcome.obstacle = f"the table has {length:,} tokens; search.max_table_tokens allows {limit:,}"
+            outcome.obstacle = too_long(length, limit)
             sources = Sources(linearize(example.table, self.tokenizer), (), {})
             yield self._generation(Proposal(example, sources, (), outcome), search, rules, made)
 
@@ -190,6 +190,11 @@ def table_length(table: Table, tokenizer: Tokenizer, limit: int) -> int:
     """The tokens of a linearized table; if it can't have more than `limit`, they need not be counted."""
     most = sum(1 + sum(map(len, values)) for _, values in table)
     return most if most <= limit else len(linearize(table, tokenizer).tokens)
+
+
+def too_long(length: int, limit: int) -> str:
+    """Why a table is not searched, as a clause."""
+    return f"the table has {length:,} tokens; search.max_table_tokens allows {limit:,}"
 
 
 def _example(record: Record, number: int) -> Example:

@@ -8,17 +8,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from textsplice.config import Config
+from textsplice.config import Config, SearchConfig
 from textsplice.corpus.table import Example
 from textsplice.errors import InputError
 from textsplice.extensions import PLUGINS, POLICIES
 from textsplice.neighbors.store import Store
 from textsplice.oracle.sources import OfferedNeighbor
 from textsplice.policy.kind import Kind, PolicyKind, policy_kind
-from textsplice.search.generation import Generation
+from textsplice.search.generation import FORMAT, Generation
 from textsplice.search.judge import Judge
 from textsplice.search.offers import Offers
-from textsplice.search.pipeline import Pipeline
+from textsplice.search.pipeline import Pipeline, too_long
 from textsplice.search.rules.neighbors import NeighborsWhere
 from textsplice.search.rules.rule import Rule
 from textsplice.search.swap import SWAP, SwapProposer
@@ -34,6 +34,7 @@ class Proof:
     offers: Offers
     config: Config
     weights: str | None
+    old: bool = False  # made by version 0.1, which wrote rows of format 1
 
     @property
     def store(self) -> Store:
@@ -63,9 +64,33 @@ def known_kind(policy: str) -> Kind | None:
     return policy_kind(policy) if policy in POLICIES else None
 
 
-def contradiction(generation: Generation, rules: tuple[Rule, ...], proof: Proof) -> str | None:
+def contradiction(
+    generation: Generation, rules: tuple[Rule, ...], proof: Proof, settings: SearchConfig | None = None
+) -> str | None:
     """The first thing that the run says otherwise, as a clause; None if there is none."""
-    return _made_by(generation, proof) or _words(generation, proof) or _neighbors(generation, rules, proof)
+    limit = table_limit(settings or proof.config.search, proof.config)
+    return (
+        _made_by(generation, proof)
+        or _words(generation, proof)
+        or (
+            _too_long(generation, limit)
+            if len(generation.sources.table.tokens) > limit
+            else _neighbors(generation, rules, proof)
+        )
+    )
+
+
+def table_limit(search: SearchConfig, config: Config) -> int:
+    """The most tokens that a table may have."""
+    return search.max_table_tokens or config.corpus.max_table_tokens
+
+
+def _too_long(generation: Generation, limit: int) -> str | None:
+    """A table that is too long is not searched."""
+    reason = too_long(len(generation.sources.table.tokens), limit)
+    if generation.status != "abstained" or generation.reason != reason:
+        return f"it does not abstain although {reason}"
+    return "it names neighbors although its table is too long" if generation.sources.neighbors else None
 
 
 def _made_by(generation: Generation, proof: Proof) -> str | None:
@@ -80,6 +105,8 @@ def _made_by(generation: Generation, proof: Proof) -> str | None:
         )
     if generation.tokenizer != proof.store.tokenizer:
         return f"its tokenizer is {generation.tokenizer!r}, the run's {proof.store.tokenizer!r}"
+    if generation.format != FORMAT and not proof.old:
+        return f"it is of {generation.format!r}, which only version 0.1 wrote: its run is of a later one"
     return _weights(generation, proof)
 
 
@@ -115,7 +142,8 @@ def _neighbors(generation: Generation, rules: tuple[Rule, ...], proof: Proof) ->
             return lie
     if len({neighbor.tokens for neighbor in given}) < len(given):
         return "two of its neighbors are the same text"
-    if any(isinstance(rule, NeighborsWhere) for rule in rules):  # a file does not hold the predicate
+    # A file does not hold the predicate.
+    if any(isinstance(rule, NeighborsWhere) and rule.predicate is None for rule in rules):
         return f"it names more than {proof.offers.k} neighbors" if len(given) > proof.offers.k else None
     if generation.policy == SWAP.name:
         return _swapped_again(generation, rules, proof)

@@ -8,22 +8,24 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 from math import isfinite
 
-from textsplice.config import SearchConfig, config_from_dict
+from textsplice.config import SearchConfig
 from textsplice.corpus.table import Table
-from textsplice.errors import InputError, TextspliceError, VerificationError
+from textsplice.errors import TextspliceError, VerificationError
 from textsplice.oracle.canvas import TOKEN_MARKS, obstacle
 from textsplice.oracle.numbering import TABLE
 from textsplice.oracle.splice import Origin, origins_of, replay_pieces
 from textsplice.oracle.writing import unmasked
 from textsplice.policy.problem import Draft, broken_rule
+from textsplice.search.claims import beyond, otherwise, settings_of
 from textsplice.search.generation import FORMAT, Generation, inner, utf16_spans
-from textsplice.search.pipeline import NOT_PART_OF_HOW, UNFINISHED, check_settings
+from textsplice.search.pipeline import UNFINISHED
 from textsplice.search.proof import Proof, contradiction, known_kind
+from textsplice.search.rules.neighbors import NeighborsWhere
 from textsplice.search.rules.registered import rules_from_dicts
 from textsplice.search.rules.rule import Rule
 from textsplice.search.shapes import misshapen
@@ -34,8 +36,6 @@ from textsplice.text.tokens import BEGIN, END, MASK, tokenize
 # What makes texts without a policy names the very places it copied from.
 EXACT = (SWAP.name, "oracle")
 MOST_SPLICES = 100_000
-# What a row's `search` must say; settings that were added later may be absent.
-SETTINGS = ("beam", "max_splices", "max_tokens", "marginalize", "choose", "start_neighbors", "slots_first")
 
 
 def verify(
@@ -43,23 +43,54 @@ def verify(
     proof: Proof | None = None,
     *,
     asked: Sequence[Rule] | None = None,
+    search: SearchConfig | None = None,
     where: str = "generation",
 ) -> None:
     """`VerificationError` that names the row and the first false statement in it."""
-    lie = find_lie(generation, proof, asked=asked)
+    lie = find_lie(generation, proof, asked=asked, search=search)
     if lie is not None:
         raise VerificationError(f"{lie}.", where=f"{where}, row {generation.id!r}")
 
 
-def unchecked(*, run: bool, rules: bool, tables: bool) -> str:
-    """What a verification with or without these leaves open, in one line."""
-    left = ["scores", "alternatives", "whether these search settings were asked for"]
-    left += [
-        "whether the policy would choose this text (except for swap)" if run else "what only --run can tell"
-    ]
-    left += [] if rules else ["whether these rules were asked for (give them as to `generate`)"]
-    left += [] if tables else ["whether rows are missing (--tables)"]
-    return f"Not checked: {'; '.join(left)}."
+@dataclass(frozen=True)
+class Unchecked:
+    """What a verification leaves open: whether it was given these, and rows that it can say less about."""
+
+    run: bool
+    rules: bool
+    tables: bool
+    search: bool = False
+    old: int = 0  # rows of format 1
+    predicates: int = 0  # rows under a rule whose predicate no file holds
+
+    def __str__(self) -> str:
+        """All of it in one line."""
+        left = ["scores", "alternatives"]
+        left += [] if self.search else ["whether these search settings were asked for"]
+        left += [self._choice()]
+        left += [] if self.rules else ["whether these rules were asked for (give them as to `generate`)"]
+        left += [] if self.tables else ["whether rows are missing (--tables)"]
+        if self.old and not self.run:
+            left += [f"whether a version that wrote format 1 made {_rows(self.old)} of that format (--run)"]
+        if self.predicates:
+            left += [
+                f"whether neighbors-where admits the neighbors of {_rows(self.predicates)}, and only these"
+            ]
+        return f"Not checked: {'; '.join(left)}."
+
+    def _choice(self) -> str:
+        if not self.run:
+            return "what only --run can tell"
+        return "whether the policy would choose this text (except for swap)"
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row{'s' if count > 1 else ''}"
+
+
+def has_no_predicate(rule: Mapping[str, object]) -> bool:
+    """Whether a row's rule chose neighbors by a predicate, which only Python can give."""
+    return rule.get("rule") == NeighborsWhere.name
 
 
 def check_complete(
@@ -79,26 +110,37 @@ def check_complete(
 
 
 def find_lie(
-    generation: Generation, proof: Proof | None = None, *, asked: Sequence[Rule] | None = None
+    generation: Generation,
+    proof: Proof | None = None,
+    *,
+    asked: Sequence[Rule] | None = None,
+    search: SearchConfig | None = None,
 ) -> str | None:
     """The first false statement of a generation, as a clause; None if there is none.
 
-    `asked` are the rules that the text was to obey; None if that is not known.
+    `asked` are the rules that the text was to obey, `search` the settings it was to be found with; None if
+    that is not known.
     """
     if len(generation.splices) > MOST_SPLICES:
         return f"it has {len(generation.splices)} splices, more than the {MOST_SPLICES} that are replayed"
     try:
-        rules = rules_from_dicts(generation.rules, generation.id)
-        settings = _settings(generation, proof)
+        rules = rules_from_dicts(generation.rules, "its rules")
+        settings = settings_of(generation, proof)
         lie = (
             _table(generation)
             or _neighbors(generation, proof)
             or _words(generation)
             or _attribution(generation)
             or _as_asked(generation, rules, asked)
+            or (search and otherwise(settings if generation.search else None, search))
+        )
+        rules = rules if asked is None else tuple(asked)  # which may have predicates, and a file has none
+        lie = (
+            lie
             or _admitted(generation, rules)
             or _status(generation, settings)
-            or (proof and contradiction(generation, rules, proof))
+            or (proof and settings and not search and beyond(settings, proof.config))
+            or (proof and contradiction(generation, rules, proof, settings))
         )
         if lie or generation.status == "abstained":
             return lie
@@ -117,26 +159,6 @@ def find_lie(
         or misshapen(generation, known_kind(generation.policy), settings, room)
         or _rules(generation, rules, origins)
     )
-
-
-def _settings(generation: Generation, proof: Proof | None) -> SearchConfig | None:
-    """The settings that a row claims; of one that claims none (older versions), the run's own."""
-    said = generation.search
-    if said is None:
-        return proof.config.search if proof else None
-    where = "its search settings"
-    for name in SETTINGS:
-        if name not in said:
-            raise InputError(f"{name!r} is missing.", where=where)
-    for name in NOT_PART_OF_HOW:
-        if name in said:
-            raise InputError(f"{name!r} does not belong to them.", where=where)
-    known = {field.name for field in fields(SearchConfig)}
-    if unknown := sorted(said.keys() - known):
-        raise InputError(f"{unknown[0]!r} is not known.", where=where)
-    settings = config_from_dict({"search": said}, where).search
-    check_settings(settings)
-    return settings
 
 
 def _as_asked(generation: Generation, rules: Sequence[Rule], asked: Sequence[Rule] | None) -> str | None:
