@@ -98,9 +98,37 @@ def test_a_value_with_marks_may_be_placed_on_a_canvas_that_has_all_its_sentences
     canvas = (BEGIN, *tokenize("It is a pub."), END)
     table = linearize(Table.of({"name": "Wow! Café", "host": "Dr. Hall"}))
     for value in table.value_tokens():
-        allowed = MaxSentences(1).about(table).splices(canvas, 1, value)
+        allowed = MaxSentences(1).about(Sources(table, (), {})).splices(canvas, 1, value)
         assert allowed is not None
         assert allowed[:, len(value) - 1].all()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See http://a.b/c?d=e&f=g for more.",
+        "Write to mill.xyz or to hall.walks today.",
+        "It runs on node.js and is at v.2 now.",
+        "Open notes.md!final here.",
+    ],
+)
+def test_a_mark_inside_a_word_of_a_neighbor_ends_no_sentence(text: str) -> None:
+    tokens = (BEGIN, *tokenize(text), END)
+    neighbor = OfferedNeighbor("n", text, tokens)
+    sources = Sources(linearize(Table.of({"a": "b"})), (neighbor,), {})
+    assert MaxSentences(1).admits(neighbor)
+    assert not MinSentences(2).admits(neighbor)
+    assert MaxSentences(1).violation(Draft(tokens[1:-1], (), sources, ())) is None
+    allowed = MaxSentences(1).about(sources).splices((BEGIN, END), 1, tokens[1:-1])
+    assert allowed is not None
+    assert allowed[:, -1].all()
+
+
+def test_a_space_that_was_forgotten_parts_sentences() -> None:
+    text = "It is a walk.It is easy."
+    neighbor = OfferedNeighbor("n", text, (BEGIN, *tokenize(text), END))
+    assert MinSentences(2).admits(neighbor)
+    assert not MaxSentences(1).admits(neighbor)
 
 
 def test_no_whole_sentence_is_replaced_but_a_part_of_one_with_an_abbreviation_is() -> None:

@@ -15,8 +15,8 @@ from textsplice.search.proof import Proof, table_limit
 
 # What a row's `search` must say; settings that were added later may be absent.
 SETTINGS = ("beam", "max_splices", "max_tokens", "marginalize", "choose", "start_neighbors", "slots_first")
-# With more of these, a row could have more splices or a longer text. The others only say which text is chosen,
-# which is not checked, but for `marginalize` (attribution) and the longest table.
+# With more of these, a row could have more splices or a longer text. The others only say which text is
+# chosen, which is not checked, but for `marginalize` (attribution) and the longest table.
 LIMITS = ("max_splices", "max_tokens")
 
 

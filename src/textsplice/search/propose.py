@@ -104,7 +104,7 @@ class PolicyProposer:
                 np.array(table.segment_numbers(), dtype=np.int32),
                 [store.tokens[row] for row in rows],
             )
-            asked = tuple(rule.about(table) for rule in rules)
+            asked = tuple(rule.about(sources) for rule in rules)
             tasks.append(Task(example, rows, Problem(case, sources, asked, vocabulary.words)))
         return tasks
 

@@ -10,18 +10,21 @@ neither canvases nor values.
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from textsplice.oracle.sources import Sources
 from textsplice.search.abbreviations import MEANING, Stop
 from textsplice.search.marks import GREEK, WHOLE_WORD, Ending, Following, Look, core, look_at
 from textsplice.text.linearize import Linearized
-from textsplice.text.tokens import BEGIN, END
+from textsplice.text.tokens import BEGIN, END, tokenize
 
 
 def _row(*followings: Following) -> tuple[bool, ...]:
@@ -50,11 +53,12 @@ QUOTED = tuple(_F.QUOTED if f in (_F.LOWER, _F.PARTICLE, _F.LETTER) else f for f
 _QUOTED = np.array(QUOTED, dtype=np.int64)
 _LABEL = 3  # the longest label of a list: `12.`, `(1)`
 _WORD = "word"  # any that does not abbreviate
+_GLUED = re.compile(r"[.!?][^\W_A-Z]")
 _SEEN = 8  # more tokens than what a mark is depends on
 
 
 class Marks(NamedTuple):
-    """Where values of a table have marks: between tokens, at their ends, and within a token."""
+    """Marks that end no sentence: between tokens of a value or word, at a value's end, and within a token."""
 
     inside: frozenset[tuple[str, ...]] = frozenset()
     last: frozenset[tuple[str, ...]] = frozenset()
@@ -81,8 +85,35 @@ class Marks(NamedTuple):
         found = cls(frozenset(inside), frozenset(last), frozenset(within))
         return found if any(found) else NO_MARKS
 
+    @classmethod
+    def of_sources(cls, sources: Sources) -> Marks:
+        """The marks of the table's values, and those inside words of the neighbors."""
+        values = cls.of(sources.table)
+        words = cls.inside_words(neighbor.text for neighbor in sources.neighbors)
+        return values if words is NO_MARKS else values._replace(inside=values.inside | words.inside)
+
+    @classmethod
+    def inside_words(cls, texts: Iterable[str]) -> Marks:
+        """The marks of texts that have no space after them, as in `mill.xyz` and `a.b/c?d=e`."""
+        inside = frozenset(mark for text in texts if _GLUED.search(text) for mark in _glued(text))
+        return cls(inside) if inside else NO_MARKS
+
 
 NO_MARKS = Marks()
+
+
+@lru_cache(maxsize=1024)
+def _glued(text: str) -> tuple[tuple[str, ...], ...]:
+    """The marks in a text before a small letter or a digit, without a space; each with its neighbors.
+
+    Before a capital (`walk.It`), the space was rather forgotten.
+    """
+    words = tokenize(text)
+    return tuple(
+        (*_own(words, place, look), core(after))
+        for place, ((token, after), spaced) in enumerate(zip(pairwise(words), words.spaced[1:], strict=True))
+        if (look := look_at(token)).mark and not spaced and (after[0].islower() or after[0].isdigit())
+    )
 
 
 def ends_with_mark(tokens: Sequence[str]) -> bool:

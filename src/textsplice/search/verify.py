@@ -10,7 +10,7 @@ import json
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import accumulate, zip_longest
 from math import isfinite
 
 from textsplice.config import SearchConfig
@@ -36,6 +36,7 @@ from textsplice.text.tokens import BEGIN, END, MASK, tokenize
 # What makes texts without a policy names the very places it copied from.
 EXACT = (SWAP.name, "oracle")
 MOST_SPLICES = 100_000
+MOST_TOKENS = 1_000_000
 
 
 def verify(
@@ -310,6 +311,9 @@ def _admitted(generation: Generation, rules: Sequence[Rule]) -> str | None:
 
 
 def _rules(generation: Generation, rules: Sequence[Rule], origins: Sequence[Origin]) -> str | None:
+    size = list(accumulate(s.end - s.begin - (s.stop - s.start) for s in generation.splices))
+    if rules and sum(size) > MOST_TOKENS:  # a rule may look at every canvas
+        return f"its canvases have {sum(size)} tokens in all; rules are checked on at most {MOST_TOKENS}"
     words = inner(origins, generation.sources)
     draft = Draft(generation.tokens, words, generation.sources, generation.splices)
     broken = broken_rule(rules, draft)

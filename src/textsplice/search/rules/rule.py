@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsplice.errors import InputError
-from textsplice.oracle.sources import OfferedNeighbor, SourceKind
+from textsplice.oracle.sources import OfferedNeighbor, SourceKind, Sources
 from textsplice.policy.problem import Draft
-from textsplice.text.linearize import Linearized, Segment
+from textsplice.text.linearize import Segment
 
 Allowed = NDArray[np.bool_]
 
@@ -36,9 +36,9 @@ class Rule:
         del neighbor
         return True
 
-    def about(self, table: Linearized) -> Rule:
-        """The rule as the search asks it about the texts of one table; what it says must not change."""
-        del table
+    def about(self, sources: Sources) -> Rule:
+        """The rule as the search asks it about texts of these sources; what it says must not change."""
+        del sources
         return self
 
     def permits(self, word: str, kind: SourceKind) -> bool:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from textsplice.oracle.sources import OfferedNeighbor
+from textsplice.oracle.sources import OfferedNeighbor, Sources
 from textsplice.oracle.splice import canvases
 from textsplice.policy.problem import Draft
 from textsplice.search.rules.reading import only, whole_number
@@ -21,7 +21,6 @@ from textsplice.search.sentences import (
     ends_with_mark,
     latest_stop,
 )
-from textsplice.text.linearize import Linearized
 
 
 @dataclass(frozen=True)
@@ -30,11 +29,11 @@ class SentenceRule(Rule):
 
     marks: Marks | None = field(default=None, repr=False, compare=False, kw_only=True)
 
-    def about(self, table: Linearized) -> Rule:
-        return replace(self, marks=Marks.of(table))
+    def about(self, sources: Sources) -> Rule:
+        return replace(self, marks=Marks.of_sources(sources))
 
     def _marks(self, draft: Draft) -> Marks:
-        return Marks.of(draft.sources.table) if self.marks is None else self.marks
+        return Marks.of_sources(draft.sources) if self.marks is None else self.marks
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ class MinSentences(SentenceRule):
     name: ClassVar[str] = "min-sentences"
 
     def admits(self, neighbor: OfferedNeighbor) -> bool:
-        return count_sentences(neighbor.tokens) >= self.count
+        return count_sentences(neighbor.tokens, Marks.inside_words([neighbor.text])) >= self.count
 
     def splices(self, canvas: Sequence[str], start: int, rest: Sequence[str]) -> Allowed | None:
         before, after = count_after_splices(canvas, start, rest, self.marks or NO_MARKS)
@@ -114,7 +113,7 @@ class MaxSentences(SentenceRule):
     name: ClassVar[str] = "max-sentences"
 
     def admits(self, neighbor: OfferedNeighbor) -> bool:
-        return count_sentences(neighbor.tokens) <= self.count
+        return count_sentences(neighbor.tokens, Marks.inside_words([neighbor.text])) <= self.count
 
     def splices(self, canvas: Sequence[str], start: int, rest: Sequence[str]) -> Allowed | None:
         before, after = count_after_splices(canvas, start, rest, self.marks or NO_MARKS)
