@@ -1,6 +1,7 @@
 """Splices, derivations, and the oracle that finds a shortest derivation."""
 
 from textsplice.oracle.batch import Derivations, derive_corpus
+from textsplice.oracle.continuing import Continuing, CostToGo
 from textsplice.oracle.derivation import Derivation
 from textsplice.oracle.derive import derive
 from textsplice.oracle.left_to_right import Place, lrt_oracle, span_oracle, token_places
@@ -8,6 +9,8 @@ from textsplice.oracle.numbering import Numbering
 from textsplice.oracle.splice import Origin, Splice, provenance, replay, trace
 
 __all__ = [
+    "Continuing",
+    "CostToGo",
     "Derivation",
     "Derivations",
     "Numbering",
