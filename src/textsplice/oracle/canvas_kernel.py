@@ -140,7 +140,7 @@ def next_splices(
         if not useful:
             continue
         if rows[x] == rows[x + 1]:
-            written = at_gaps(S, here, x, x + 1, first_word + target[x], 0, 1, splices, written)
+            written = at_gaps(S, here, x, x + 1, first_word + int(target[x]), 0, 1, splices, written)
         for first in range(rows[x], rows[x + 1]):
             n = matches.text[first]
             shift = texts.offset[n] - texts.start[n]

@@ -48,8 +48,8 @@ class CostToGo:
         """The splices after which the cost is one less, at most `limit`; none if the canvas is the target.
 
         Each begins and ends with a token that stays, and replaces all that is between tokens that stay. Any
-        other best splice has one of these inside: it only copies more at its ends, or leaves tokens for others
-        to replace. They are ordered by where they begin in the target, then by source and by where they begin
+        other best splice has one of these inside: it copies more at its ends, or leaves tokens for others to
+        replace. They are ordered by where they begin in the target, then by source and by where they begin
         in it; those that reach farther in the target come first.
         """
         from textsplice.oracle.canvas_kernel import next_splices, open_gaps
