@@ -149,7 +149,7 @@ def next_splices(
                 for last in range(rows[z - 1], rows[z]):
                     if matches.text[last] == n and value[last] + 1 == S[x, z]:
                         begin, end = place[first] + shift, place[last] + 1 + shift
-                        written = at_gaps(S, here, x, z, texts.source[n], begin, end, splices, written)
+                        written = at_gaps(S, here, x, z, int(texts.source[n]), begin, end, splices, written)
     return written
 
 

@@ -2,9 +2,9 @@
 
 **Words that stand nowhere.** A *foreign* token is one that neither a value of the table nor any row has. It
 counts as a text of its own, of one token, like a vocabulary word. So every derivation needs one splice for
-each foreign token, the fewest splices are well defined, and without those of foreign tokens they are the fewest
-splices that copy. That number would be the same if a run of foreign tokens counted as one: no chain has a
-token inside such a run, so how it is filled changes nothing around it.
+each foreign token, the fewest splices are well defined, and without those of foreign tokens they are the
+fewest splices that copy. That number would be the same if a run of foreign tokens counted as one, since no
+chain has a token inside such a run.
 """
 
 from __future__ import annotations

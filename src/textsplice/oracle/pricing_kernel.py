@@ -2,8 +2,8 @@
 
 Let `S` be least for some rows. Another row *pays* if it has a chain over a stretch `target[a:b]` that costs,
 with its gaps filled at the costs `S`, less than `S[a][b]`. If no row pays, `S` is least over all rows, by
-induction on the length of the stretch: a least derivation with all rows is either two derivations side by side
-or one chain and its gaps, and each of these is shorter.
+induction on the length of the stretch: a least derivation with all rows is either two derivations side by
+side, or one chain with its gaps, and each part is shorter.
 
 To find out, chains need no costs. Take a chain from `a` that has consumed `target[a:c]`.
 
@@ -11,7 +11,7 @@ To find out, chains need no costs. Take a chain from `a` that has consumed `targ
     with its last token pays too. If it has cost less, it pays. So a chain that matters costs `S[a][c]`: it is
     *live*.
 2.  By the same argument it resumes at `q` only if `S[a][c] + S[c][q] = S[a][q]`: the gap is *tight*.
-3.  A live chain that gets `target[q]`, adjacent or after a tight gap, now costs `S[a][q]`. It pays if and only
+3.  A live chain that gets `target[q]`, adjacent or after a tight gap, now costs `S[a][q]`. It pays exactly
     if `S[a][q + 1]` is more: a *step*. Otherwise it is live.
 4.  A chain need not begin at a match whose left neighbors match too: beginning there costs the same.
 
