@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from functools import cache
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle_references import IMPOSSIBLE, Text, parse_cost, texts_of
 from textsplice.errors import InputError
-from textsplice.oracle import Continuing, Splice, derive
+from textsplice.oracle import Continuing, CostToGo, Numbering, Splice, derive
+from textsplice.oracle.stretches import Stretches, Target
+from textsplice.ragged import Ragged
 
 
 def all_splices(canvas: Text, neighbors: tuple[Text, ...]) -> dict[Splice, Text]:
@@ -186,3 +189,21 @@ def test_no_splices_can_be_asked_for():
 def test_a_token_that_no_neighbor_has_is_named_as_in_derive():
     with pytest.raises(InputError, match="target position 1: token 'c' is in no neighbor"):
         Continuing("ac", ["ab"])
+
+
+def test_ids_come_from_values_rows_and_the_vocabulary_and_a_mask_matches_nothing():
+    target = Target.of(np.array([2, 5, 6, 9, 3], dtype=np.int32), 12)
+    table = (np.array([11, 5, 11, 6], dtype=np.int32), np.array([-1, 0, -1, 1], dtype=np.int32))
+    store = Ragged.from_rows([[8], [2, 4, 4, 3]])
+    stretches = Stretches.solve(
+        target, table=table, store=store, rows=np.array([1], dtype=np.int32), mask_id=4
+    )
+    to_go = CostToGo(stretches, Numbering(1))
+    canvases = [[], [2, 4, 4, 3], [2, 5, 4, 3], [2, 5, 6, 3], [2, 5, 6, 9, 3], [2, 99, -1, 9, 3]]
+    assert to_go.costs(Ragged.from_rows(canvases)).tolist() == [4, 3, 2, 1, 0, 2]
+    assert to_go.best_next(np.array([2, 5, 6, 3], dtype=np.int32)) == [Splice(3, 3, 2 + 9, 0, 1)]
+    # The row's masks stand for nothing, so its two ends are all that it gives: values and a word go between.
+    assert to_go.best_next(np.array([2, 4, 9, 3], dtype=np.int32)) == [
+        Splice(1, 2, 0, 1, 2),
+        Splice(1, 2, 0, 3, 4),
+    ]

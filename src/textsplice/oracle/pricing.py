@@ -23,7 +23,7 @@ from textsplice.oracle.stretches import NO_TABLE, Ids, Stretches, Target
 from textsplice.ragged import Ragged
 
 LONGEST = 1024  # the bounds of a text of this length take 137 MB
-BATCH = 8  # rows that pay, after which the stretches are solved again
+BATCH = 8  # rows that pay, after which the stretches are solved again: at least these
 EVERY_ROW = np.zeros(0, dtype=np.bool_)
 
 
@@ -158,7 +158,8 @@ class _Search:
 
         store = (self.store.values, self.store.offsets)
         positions = positions_of(self.target.kinds)
-        found = np.empty(BATCH, dtype=np.int32)
+        # Solving grows faster with the length of the target than pricing does.
+        found = np.empty(max(BATCH, len(self.target.ids) // 2), dtype=np.int32)
         row, unpriced = 0, len(self.store)
         bounds = bounds_of(self.solved.S)
         while unpriced:

@@ -69,7 +69,7 @@ def positions_of(kinds: NDArray[np.int32]) -> Positions:
 def bounds_of(S: NDArray[np.int32]) -> Bounds:
     """The steps and tight gaps of least costs."""
     length = len(S) - 1
-    words = length // WORD + 1
+    words = max(length - 1, 0) // WORD + 1
     step = np.zeros((length, words), np.uint64)
     tight = np.zeros((length, length, words), np.uint64)
     for a in range(length):
@@ -184,33 +184,34 @@ def row_pays(
 ) -> bool:
     """Whether a row pays for a stretch; that stretch is then no step any more."""
     ended, before, pays = 0, -1, False
-    words = step.shape[1]
     for t in range(len(row)):
         kind = kind_of[row[t]]
         if kind >= 0:
+            here, there = t & 1, (t + 1) & 1
             for i in range(positions.offsets[kind], positions.offsets[kind + 1]):
                 q = positions.at[i]  # the last one first: what is reached at this token is not used at it
-                chains = reached[t & 1, q]
-                chains[:] = NONE
+                words = q // WORD + 1
+                adjacent = q > 0 and before >= 0 and positions.kinds[q - 1] == before
+                for w in range(words):
+                    reached[here, q, w] = reached[there, q - 1, w] if adjacent else NONE
                 for j in range(ended):
                     c = ends[j]
                     if c < q:
-                        for w in range(c // WORD + 1):
-                            chains[w] |= live[c, w] & tight[q, c, w]
-                adjacent = q > 0 and before >= 0 and positions.kinds[q - 1] == before
-                for w in range(q // WORD + 1):
-                    if adjacent:
-                        chains[w] |= reached[(t + 1) & 1, q - 1, w]
-                    if chains[w] & step[q, w]:
-                        step[q, w] &= ~chains[w]
+                        for w in range((c - 1) // WORD + 1):
+                            reached[here, q, w] |= live[c, w] & tight[q, c, w]
+                any_live = False
+                for w in range(words):
+                    if reached[here, q, w] & step[q, w]:
+                        step[q, w] &= ~reached[here, q, w]
                         pays = True
+                    any_live = any_live or live[q + 1, w] != NONE
                 if not adjacent:
-                    chains[q // WORD] |= ONE << np.uint64(q % WORD)
-                if not live[q + 1].any():
+                    reached[here, q, words - 1] |= ONE << np.uint64(q % WORD)
+                if not any_live:
                     ends[ended] = q + 1
                     ended += 1
                 for w in range(words):
-                    live[q + 1, w] |= chains[w]
+                    live[q + 1, w] |= reached[here, q, w]
             if pays:
                 break
         before = kind
