@@ -32,6 +32,7 @@ COMMANDS = (
     "generate",
     "explain",
     "verify",
+    "withdraw",
     "evaluate",
     "experiment",
     "lexicon",
