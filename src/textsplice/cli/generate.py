@@ -80,6 +80,12 @@ AnyRule = Annotated[
 CacheEncodings = Annotated[
     bool, typer.Option("--cache-encodings", help="Keep the encodings of all neighbors in the run's folder.")
 ]
+Check = Annotated[
+    bool,
+    typer.Option(
+        "--check", help="First read every file of the run, also those whose size and time are unchanged."
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No bar, no summary.")]
 
 
@@ -111,6 +117,7 @@ def generate(
     max_sentences: MaxSentences = None,
     rule: AnyRule = None,
     cache_encodings: CacheEncodings = False,
+    check: Check = False,
     quiet: Quiet = False,
 ) -> None:
     """Write one JSON object per table: text, splices, provenance, score, rules (docs/formats.md).
@@ -118,10 +125,12 @@ def generate(
     Rows are in the order of the tables. A table for which no text obeys the rules has a row too, with status
     "abstained" and the reason.
     """
-    from textsplice.cli.systems import check_values, open_splicer, search_of
+    from textsplice.cli.systems import check_folder, check_values, open_splicer, search_of
     from textsplice.corpus import read_corpus
     from textsplice.search.rows import write_row
 
+    if check:
+        check_folder(run)
     splicer = open_splicer(run, swap=swap)
     corpus = read_corpus(tables, split, text_column=text_column, like=splicer.config.corpus)
     rules = rules_of(approved, require, forbid, copy_only, keep_sentences, min_sentences, max_sentences)

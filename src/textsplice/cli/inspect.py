@@ -24,6 +24,8 @@ Examples:
     textsplice inspect prepared/e2e --split dev --example 12
 
     textsplice inspect prepared/e2e --json
+
+    textsplice inspect runs/e2e --check
 """
 
 
@@ -33,7 +35,9 @@ def register(app: typer.Typer) -> None:
 
 
 def run(
-    prepared: Annotated[Path, typer.Argument(help="The folder that `prepare` made.")],
+    prepared: Annotated[
+        Path, typer.Argument(help="The folder that `prepare` made; with --check, also a run.")
+    ],
     split: Annotated[
         str | None, typer.Option(help="Only this split; with --example, the default is train.")
     ] = None,
@@ -41,11 +45,20 @@ def run(
         int | None, typer.Option(min=0, help="Show the derivation of this example, canvas by canvas.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="The numbers as JSON.")] = False,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Only read every file and say whether all are as they were written."),
+    ] = False,
 ) -> None:
     """Shows the numbers of a prepared folder, or one example."""
     from textsplice.cli.output import console as new_console
+    from textsplice.cli.output import say
+    from textsplice.cli.systems import check_folder
     from textsplice.runs import Prepared
 
+    if check:
+        say(f"{prepared}: {check_folder(prepared)} files are what textsplice wrote.")
+        return
     opened = Prepared.open(prepared)
     console = new_console()
     if example is not None:

@@ -11,6 +11,7 @@ import typer
 from textsplice.cli.generate import (
     AnyRule,
     Approved,
+    Check,
     CopyOnly,
     Forbid,
     KeepSentences,
@@ -70,6 +71,7 @@ def verify(
     min_sentences: MinSentences = None,
     max_sentences: MaxSentences = None,
     rule: AnyRule = None,
+    check: Check = False,
 ) -> None:
     """Replay every derivation and compare what it makes; exit with 2 at the first lie.
 
@@ -79,6 +81,7 @@ def verify(
     """
     from collections import Counter
 
+    from textsplice.cli.systems import check_folder
     from textsplice.search.rows import no_rows, read_generations
     from textsplice.search.verify import check_complete, unchecked
     from textsplice.search.verify import verify as verify_one
@@ -87,6 +90,8 @@ def verify(
     by_option = rules_of(approved, require, forbid, copy_only, keep_sentences, min_sentences, max_sentences)
     by_option += [parse_rule(text) for text in rule or []]
     asked = [*by_option, *(_read_rules(rules) if rules else [])] if by_option or rules else None
+    if check and run is not None:
+        check_folder(run)
     own = Splicer.untrained(run) if run is not None else None
     proof = own.proof if own is not None else None
     counts: Counter[str] = Counter()

@@ -89,9 +89,15 @@ class CheckpointFolder:
         """The weights and the moments."""
         from textsplice.runs.tensors import read_tensors
 
-        hashes = cast("Mapping[str, str]", self._read()[0].get("files", {}))
-        files = CheckedFiles(self.path, hashes, REMEDY)
+        files = self._checked()
         return read_tensors(files.path(WEIGHTS), REMEDY), read_tensors(files.path(MOMENTS), REMEDY)
+
+    def check(self) -> int:
+        """Reads weights and moments and compares their hashes; how many files there are."""
+        return self._checked().check_all()
+
+    def _checked(self) -> CheckedFiles:
+        return CheckedFiles(self.path, cast("Mapping[str, str]", self._read()[0].get("files", {})), REMEDY)
 
     def remove(self) -> None:
         """Removes the checkpoint and what a killed writer left beside it."""

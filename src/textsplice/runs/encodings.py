@@ -36,6 +36,10 @@ class EncodingFolder:
             raise StorageError("is missing.", where=str(self.path / name), remedy=REMEDY)
         return CheckedFiles(self.path, listed, REMEDY).path(name)
 
+    def check(self) -> int:
+        """Reads every shard and compares its hash; how many there are."""
+        return CheckedFiles(self.path, self._listed(), REMEDY).check_all()
+
     def write(self, first: int, content: bytes) -> None:
         """Writes a shard, and lists it."""
         name = _name(first)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from textsplice.errors import StorageError
 from textsplice.files import file_hash
 from textsplice.runs.ownership import listed_path
+from textsplice.runs.remembered import Remembered
 
 Hashes = Mapping[str, str | Sequence[str]]
 DIGEST = "digest"
@@ -25,6 +26,7 @@ class CheckedFiles:
     """The files of a folder with their hashes; each is checked once, when it is first asked for.
 
     A file that is being replaced has two hashes, the old and the new one: after a crash either may be there.
+    What was read before, and has the same size and times, is not read again.
     """
 
     def __init__(self, folder: Path, hashes: Hashes, remedy: str) -> None:
@@ -32,34 +34,51 @@ class CheckedFiles:
         self.remedy = remedy
         self._hashes = hashes
         self._checked: set[str] = set()
+        self._remembered = Remembered(folder)
 
     def path(self, name: str) -> Path:
         """The file, if its content is what was written; one without a hash is not checked."""
-        path = listed_path(self.folder, name)
-        expected = self._hashes.get(name)
-        if name in self._checked or expected is None:
-            return path
+        self._check([name])
+        return listed_path(self.folder, name)
+
+    def folder_path(self, name: str) -> Path:
+        """A folder inside this one, after all its listed files have been checked."""
+        self._check([each for each in self._hashes if each.startswith(f"{name}/")])
+        return listed_path(self.folder, name)
+
+    def check_all(self) -> int:
+        """Reads every listed file whatever is remembered of it, and says how many there are."""
+        self._check(list(self._hashes), remembered=False)
+        return len(self._hashes)
+
+    def _check(self, names: Sequence[str], *, remembered: bool = True) -> None:
+        read: dict[str, str] = {}
+        for name in names:
+            path = listed_path(self.folder, name)
+            expected = self._hashes.get(name)
+            if expected is None or (remembered and name in self._checked):
+                continue
+            possible = [expected] if isinstance(expected, str) else expected
+            if not (remembered and any(self._remembered.is_unchanged(path, name, each) for each in possible)):
+                read[name] = self._read(path, possible)
+            self._checked.add(name)
+        if read:
+            self._remembered.add(read)
+
+    def _read(self, path: Path, possible: Sequence[str]) -> str:
         if not path.is_file():
             raise StorageError("is missing.", where=str(path), remedy=self.remedy)
         try:
             found = file_hash(path)
         except OSError as error:
             raise StorageError(f"can't be read: {error.strerror}.", where=str(path)) from error
-        if found not in ([expected] if isinstance(expected, str) else expected):
+        if found not in possible:
             raise StorageError(
                 "is damaged or was changed: its content is not what textsplice wrote.",
                 where=str(path),
                 remedy=self.remedy,
             )
-        self._checked.add(name)
-        return path
-
-    def folder_path(self, name: str) -> Path:
-        """A folder inside this one, after all its listed files have been checked."""
-        for each in self._hashes:
-            if each.startswith(f"{name}/"):
-                self.path(each)
-        return listed_path(self.folder, name)
+        return found
 
 
 def require_words(ids: NDArray[np.int32], words: int, path: Path, remedy: str) -> None:

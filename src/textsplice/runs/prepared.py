@@ -77,6 +77,10 @@ class Prepared:
     def _checked(self) -> CheckedFiles:
         return CheckedFiles(self.folder, self.manifest.hashes, REMEDY)
 
+    def check(self) -> int:
+        """Reads every listed file and compares hashes: how many there are, or `StorageError`."""
+        return self._checked.check_all()
+
     def _path(self, path: Path) -> Path:
         name = path.relative_to(self.folder).as_posix()
         if name not in self.manifest.hashes:

@@ -172,6 +172,11 @@ class Run:
     def _checked(self) -> CheckedFiles:
         return CheckedFiles(self.path, self._hashes(), REMEDY)
 
+    def check(self) -> int:
+        """Reads every listed file and compares hashes: how many there are, or `StorageError`."""
+        others = (self.encodings, *filter(None, (self.last.find(), self.best.find())))
+        return self._checked.check_all() + sum(other.check() for other in others)
+
     def _hashes(self) -> Hashes:
         """The hash of every file; runs of before format 2 have none."""
         files = self.about.get("files", {})
