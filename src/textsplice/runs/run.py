@@ -347,6 +347,7 @@ class Run:
         policy = [name for name in (SHAPE, WEIGHTS, VOCABULARY, LEXICON) if (self.path / name).is_file()]
         contents = {name: self._checked.path(name).read_bytes() for name in policy}
         config = self.config
+        judge = self.find_judge(config.search.judge).path if config.search.judge else None
         run = Run(folder)
         with self.claimed(folder), TemporaryDirectory() as temporary:
             if self.is_run(folder):
@@ -360,6 +361,8 @@ class Run:
             written = sorted(path for path in Path(temporary).rglob("*") if path.is_file())
             run._copy({path: folder / path.relative_to(temporary) for path in written})
             run.describe(config, about)
+            if judge is not None:  # it was found beside this run, wherever we are now
+                run._record({}, judge=os.path.relpath(judge.resolve(), folder.resolve()))
         return run
 
     def _copy(self, copied: Mapping[Path, Path]) -> None:
