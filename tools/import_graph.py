@@ -31,7 +31,7 @@ BASE = (
 )
 ROOMS = (
     *("corpus", "text", "slots", "neighbors", "oracle", "runs"),
-    *("prepare", "policy", "training", "search", "evaluate", "report"),
+    *("prepare", "policy", "training", "search", "trace", "evaluate", "report"),
 )
 # These see everything: the package itself, the façade, the command line.
 OPEN = ("__init__", "__main__", "splicer", "rules", "schemas", "cli")

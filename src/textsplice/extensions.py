@@ -123,6 +123,7 @@ VIEWS = Registry(
         "plain": "textsplice.report.plain:plain",
         "svg": "textsplice.report.svg:svg",
         "html": "textsplice.report.page:html",
+        "prov": "textsplice.report.prov:prov",
         "notebook": "textsplice.report.notebook:notebook",
     },
 )

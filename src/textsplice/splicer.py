@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from textsplice.config import Config, SearchConfig
-from textsplice.corpus.table import Table
+from textsplice.config import Config, SearchConfig, config_from_dict
+from textsplice.corpus.table import Example, Table
 from textsplice.errors import InputError
 from textsplice.neighbors.store import Store
 from textsplice.policy.kind import Kind
@@ -23,6 +25,7 @@ from textsplice.search.pipeline import Made, Pipeline, Record, check_settings
 from textsplice.search.proof import Proof
 from textsplice.search.propose import PolicyProposer, Proposer
 from textsplice.search.rows import no_rows, read_generations
+from textsplice.search.rules.registered import rules_from_dicts
 from textsplice.search.rules.rule import Rule
 from textsplice.search.swap import SWAP, SwapProposer
 from textsplice.search.verify import verify as verify_generation
@@ -160,6 +163,25 @@ class Splicer:
         if total is None and isinstance(tables, Sequence):
             total = len(tables)
         return self._pipeline().generations(tables, search, tuple(rules), total=total, quiet=not progress)
+
+    def generate_again(
+        self, generations: Iterable[Generation], *, progress: bool = True
+    ) -> Iterator[Generation]:
+        """The same tables once more by this splicer, under the rules and search settings that they name."""
+
+        def asked(generation: Generation) -> str:
+            return json.dumps([generation.rules, generation.search], sort_keys=True)
+
+        for _, alike in groupby(generations, asked):
+            rows = list(alike)
+            said = rows[0].search
+            search = config_from_dict({"search": said}, rows[0].id).search if said else None
+            yield from self.generate_many(
+                [Example(row.id, row.table, None) for row in rows],
+                rules=rules_from_dicts(rows[0].rules, rows[0].id),
+                search=search,
+                progress=progress,
+            )
 
     def made(self, search: SearchConfig, rules: Sequence[Rule] = ()) -> Made:
         """How texts are made with these settings, as their rows say it."""

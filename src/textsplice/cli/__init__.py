@@ -36,6 +36,7 @@ COMMANDS = (
     "generate",
     "explain",
     "verify",
+    "withdraw",
     "evaluate",
     "experiment",
     "lexicon",

@@ -141,7 +141,7 @@ def generate(
     search = search_of(splicer, check_values([*(values or []), *changes]))
     examples = islice(distinct_tables(corpus) if distinct else corpus, limit)
     counts = {"ok": 0, "unfinished": 0, "abstained": 0}
-    with _opened(out, resume=resume) as file:
+    with opened(out, resume=resume) as file:
         done = _done(out, examples, splicer.made(search, rules))
         if cache_encodings:
             _cache_encodings(splicer, quiet=quiet)
@@ -240,7 +240,7 @@ def parse_rule(text: str) -> Rule:
 
 
 @contextmanager
-def _opened(out: Path | None, *, resume: bool) -> Generator[IO[str]]:
+def opened(out: Path | None, *, resume: bool) -> Generator[IO[str]]:
     """The file to write rows to, held from the first look at it to the last row: no other process has it.
 
     If nothing was written, a file that was not there before is not there after.

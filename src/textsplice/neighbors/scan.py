@@ -80,6 +80,11 @@ class ScanIndex(TableIndex):
             )
         return scores
 
+    @property
+    def row_commonness(self) -> NDArray[np.float64]:
+        """The commonness of each row, as the index was given it."""
+        return self.commonness
+
     def save(self, folder: Path) -> None:
         """Writes the tables' features and the rows; the score itself is code."""
         fields, field_ids = _encoded([group.fields for group in self.groups])

@@ -120,6 +120,26 @@ class Store:
         """The number of each distinct table."""
         return {table: row for row, table in enumerate(self.tables)}
 
+    def only(self, keep: NDArray[np.bool_]) -> Store:
+        """A store of some of the rows, in their order; tables that have none left are dropped.
+
+        Which of two equally near texts comes first stays as it is.
+        """
+        rows = np.flatnonzero(keep)
+        used, table_of = np.unique(self.table_of[rows], return_inverse=True)
+        return Store.build(
+            ids=[self.ids[row] for row in rows],
+            texts=[self.texts[row] for row in rows],
+            tokens=self.tokens.take(rows),
+            table_of=table_of.astype(np.int32),
+            tables=[self.tables[table] for table in used],
+            offered=self.offered[rows],
+            commonness=self.index.row_commonness[rows],
+            tokenizer=self.tokenizer,
+            fold=self.fold,
+            score=self.score,
+        )
+
     def save(self, folder: Path) -> None:
         """Writes the store; `store.json` comes last, so a folder that has it is complete."""
         write_columns(

@@ -30,6 +30,11 @@ class TableIndex(ABC):
     def __len__(self) -> int:
         """The number of rows."""
 
+    @property
+    @abstractmethod
+    def row_commonness(self) -> NDArray[np.float64]:
+        """The commonness of each row, as the index was given it."""
+
     @abstractmethod
     def save(self, folder: Path) -> None:
         """Writes the index into a folder."""

@@ -16,11 +16,12 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, cast
 
 from textsplice.config import Config, load_config, to_toml
@@ -331,18 +332,53 @@ class Run:
         for target in (*copied.values(), folder / JOURNAL, folder / CONFIG, folder / VOCABULARY):
             _require_absent(target)
         run._write_about({"format": FORMAT, **about, "journal": JOURNAL, "files": {}})
-        hashes = {target.relative_to(folder).as_posix(): file_hash(path) for path, target in copied.items()}
-        # Listed before they are copied: a run that is killed now can still be removed whole.
-        run._record({**hashes})
-        try:
-            for path, target in copied.items():
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(path, target)
-        except OSError as error:
-            raise storage_error(error, folder) from error
+        run._copy(copied)
         run._replace(VOCABULARY, prepared.vocabulary.to_json().encode("utf-8"))
         run.describe(config, about)
         return run
+
+    def with_store(self, store: Store, folder: Path, *, without: Sequence[str]) -> Run:
+        """Writes this run into a new folder with another store; checkpoints and journal stay behind.
+
+        It has an id of its own, since its texts do: that of this run and the texts it is `without`.
+        """
+        made_of = json.dumps([self.id, *without]).encode("utf-8")
+        about = {
+            **self.about,
+            "format": FORMAT,
+            "id": hashlib.sha256(made_of).hexdigest()[:12],
+            "made_from": {"run": self.id, "without": list(without)},
+        }
+        policy = [name for name in (SHAPE, WEIGHTS, VOCABULARY, LEXICON) if (self.path / name).is_file()]
+        contents = {name: self._checked.path(name).read_bytes() for name in policy}
+        config = self.config
+        judge = self.find_judge(config.search.judge).path if config.search.judge else None
+        run = Run(folder)
+        with self.claimed(folder), TemporaryDirectory() as temporary:
+            if self.is_run(folder):
+                if run.is_complete():
+                    raise StorageError("is a run already.", where=str(folder), remedy="Name a new folder.")
+                run.remove()  # one that was killed while it was written
+            store.save(Path(temporary) / STORE)
+            run._write_about({**about, "journal": JOURNAL, "files": {}})
+            for name, content in contents.items():
+                run._replace(name, content)
+            written = sorted(path for path in Path(temporary).rglob("*") if path.is_file())
+            run._copy({path: folder / path.relative_to(temporary) for path in written})
+            run.describe(config, about)
+            if judge is not None:  # it was found beside this run, wherever we are now
+                run._record({}, judge=os.path.relpath(judge.resolve(), folder.resolve()))
+        return run
+
+    def _copy(self, copied: Mapping[Path, Path]) -> None:
+        """Copies files into the run; listed first, so that a run that is killed now can be removed whole."""
+        self._record({to.relative_to(self.path).as_posix(): file_hash(path) for path, to in copied.items()})
+        try:
+            for path, to in copied.items():
+                to.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, to)
+        except OSError as error:
+            raise storage_error(error, self.path) from error
 
     def describe(self, config: Config, about: Mapping[str, object]) -> None:
         """Writes the configuration and what makes the run, now or from here on."""
