@@ -131,15 +131,17 @@ def test_a_file_that_is_there_is_kept(
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        ("[" * 50_000, "error [config]: --rule: is nested too deeply. Write it as '{\"rule\": NAME, …}'."),
-        ("{", "error [config]: --rule: is not JSON: Expecting property name"),
-        ("[]", "error [config]: --rule: is not a JSON object."),
+        ("[" * 50_000, "': is nested too deeply. Write it as '{\"rule\": NAME, …}'."),
+        ("{", "error [config]: --rule '{': is not JSON: Expecting property name"),
+        ("[]", "error [config]: --rule '[]': is not a JSON object."),
     ],
 )
 def test_a_rule_that_is_not_one_is_a_sentence(
     input_file: Path, capsys: pytest.CaptureFixture[str], rule: str, message: str
 ) -> None:
-    assert complaint(capsys, "generate", prepared().folder, input_file, "--rule", rule).startswith(message)
+    said = complaint(capsys, "generate", prepared().folder, input_file, "--rule", rule)
+    assert message in said
+    assert len(said) < 500
 
 
 def test_a_deep_record_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:

@@ -443,7 +443,6 @@ def test_rows_of_version_0_1_are_still_accepted_with_their_runs(kind: str) -> No
 @pytest.mark.parametrize(
     ("name", "said", "own"),
     [
-        ("beam", 9, "3"),
         ("max_splices", 500, "16"),
         ("max_tokens", 500, "120"),
         ("max_table_tokens", 1_000_000, "{limit}"),
