@@ -138,7 +138,9 @@ def test_resume_refuses_rows_that_do_not_say_their_settings(input_file: Path, tm
         2,
         f"{out}:1: was made otherwise: it does not say its search. Name another file.",
     )
-    assert command("verify", out, "--run", folder)[0] == 0
+    code, said = command("verify", out, "--run", folder)
+    assert code == 2
+    assert said.endswith("it does not say its search settings.")
 
 
 def test_resume_refuses_rows_of_other_weights_and_verify_names_them(

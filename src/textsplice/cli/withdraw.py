@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 EPILOG = """Examples:
 
-textsplice withdraw runs/bundled train-0012 --texts site/*.jsonl
+textsplice withdraw runs/bundled train-0012 --texts site.jsonl --texts mail.jsonl
 
 textsplice withdraw runs/bundled --ids-from ended.txt --texts texts.jsonl --out runs/new --remade new.jsonl
 """
@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
 
 def withdraw(
     run: Annotated[Path, typer.Argument(help="The run whose store holds the texts.")],
-    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Ids of texts.")] = None,
+    ids: Annotated[list[str] | None, typer.Argument(metavar="ID", help="Ids of texts.")] = None,
     ids_from: Annotated[Path | None, typer.Option(help="A file with one id a line.")] = None,
     texts: Annotated[
         list[Path] | None, typer.Option(help="Published texts, as `generate` wrote them; repeatable.")

@@ -140,6 +140,7 @@ def find_lie(
             lie
             or _admitted(generation, rules)
             or _status(generation, settings)
+            or (proof and _unsaid(generation))
             or (proof and settings and not search and beyond(settings, proof.config))
             or (proof and contradiction(generation, rules, proof, settings))
         )
@@ -180,6 +181,13 @@ def _as_asked(generation: Generation, rules: Sequence[Rule], asked: Sequence[Rul
 
 def _same_json(one: object, other: object) -> bool:
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def _unsaid(generation: Generation) -> str | None:
+    """Rows of today always say how they were searched for."""
+    if generation.format == FORMAT and generation.search is None:
+        return "it does not say its search settings"
+    return None
 
 
 def _status(generation: Generation, settings: SearchConfig | None) -> str | None:
