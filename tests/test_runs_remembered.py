@@ -14,6 +14,7 @@ from textsplice.errors import StorageError
 from textsplice.files import file_hash
 from textsplice.prepare.build import prepare
 from textsplice.runs import Prepared, integrity, remembered
+from textsplice.runs.encodings import EncodingFolder
 from textsplice.runs.integrity import CheckedFiles
 from textsplice.runs.remembered import cache_folder
 
@@ -150,7 +151,7 @@ def test_inspect_check_names_the_damaged_file(tmp_path: Path) -> None:
     )
     made = prepare(config, quiet=True).folder
     result = CliRunner().invoke(app, ["inspect", str(made), "--check"])
-    assert result.output.strip().endswith("files are what textsplice wrote.")
+    assert result.output.strip().endswith("listed files are what textsplice wrote.")
     (path,) = Prepared.open(made).folder.glob("derivations/dev-0000.parquet")
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
@@ -164,3 +165,15 @@ def test_a_run_without_hashes_says_so() -> None:
     result = CliRunner().invoke(app, ["inspect", str(next(RUN.glob("runs/*/run.json")).parent), "--check"])
     assert isinstance(result.exception, StorageError)
     assert "has no hashes" in result.exception.sentence()
+
+
+@pytest.mark.parametrize("files", [[1], "abc", 5, {"a": 5}, {"a": None}, {"a": []}, {"a": ["b", 7]}])
+def test_a_list_of_files_that_is_none_is_a_sentence(tmp_path: Path, files: object) -> None:
+    with pytest.raises(StorageError, match=r"lists no files|without a hash"):
+        integrity.listed_hashes(files, tmp_path / "run.json", "Make it again.")
+
+
+def test_encodings_with_a_damaged_list_are_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "encodings.json").write_text("[" * 100_000)
+    with pytest.raises(StorageError, match="is nested too deeply"):
+        EncodingFolder(tmp_path).check()

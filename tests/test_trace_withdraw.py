@@ -175,3 +175,44 @@ def test_neither_every_text_nor_into_a_run_that_is_there(run: Path, tmp_path: Pa
     with pytest.raises(StorageError):
         run_without(opened, opened.store.ids[:1], tmp_path / "mine")
     assert (tmp_path / "mine" / "letter.txt").read_text() == "mine"
+
+
+def test_changed_rows_are_refused_since_they_could_hide_a_use(
+    run: Path, made: list[Generation], tmp_path: Path
+) -> None:
+    row = next(row for row in made if row.splices)
+    source = row.sources.neighbors[0].id
+    value = json.loads(json.dumps(row.to_dict()))
+    for change in ({"splices": []}, {"text": "x"}, {"provenance": []}):
+        file = tmp_path / "changed.jsonl"
+        file.write_text(json.dumps({**value, **change}) + "\n", encoding="utf-8")
+        result = CliRunner().invoke(app, ["withdraw", str(run), source, "--texts", str(file)])
+        assert isinstance(result.exception, TextspliceError)
+    file.write_text("", encoding="utf-8")
+    result = CliRunner().invoke(app, ["withdraw", str(run), source, "--texts", str(file)])
+    assert isinstance(result.exception, TextspliceError)
+
+
+def test_what_is_refused_is_refused_before_anything_is_written(
+    run: Path, made: list[Generation], tmp_path: Path
+) -> None:
+    file = written(tmp_path / "texts.jsonl", made)
+    source = next(row for row in made if row.splices).sources.neighbors[0].id
+    there = tmp_path / "there.jsonl"
+    there.write_text("mine")
+    start = ["withdraw", str(run), source, "--texts", str(file), "--out", str(tmp_path / "new")]
+    for more in (["--remade", str(there)], ["--uses", str(there)]):
+        result = CliRunner().invoke(app, [*start, *more])
+        assert isinstance(result.exception, TextspliceError)
+        assert not (tmp_path / "new").exists()
+        assert there.read_text() == "mine"
+
+
+def test_an_id_with_a_line_feed_is_one_line(run: Path, made: list[Generation], tmp_path: Path) -> None:
+    row = next(row for row in made if row.policy == "swap")
+    source = row.sources.neighbors[row.splices[0].neighbor - 1].id
+    forged = Generation.from_dict({**row.to_dict(), "id": "x\n0 texts use this source.\ny"})
+    file = written(tmp_path / "texts.jsonl", [forged])
+    result = CliRunner().invoke(app, ["withdraw", str(run), source, "--texts", str(file)])
+    assert result.exception is None
+    assert "\n0 texts" not in result.output

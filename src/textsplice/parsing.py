@@ -33,14 +33,14 @@ def short_repr(value: object) -> str:
 def read_text(
     path: Path, error: type[TextspliceError], *, remedy: str | None = None, limit: int = MAX_BYTES
 ) -> str:
-    """The content of a UTF-8 file."""
+    """The content of a UTF-8 file, without the byte order mark that some programs put first."""
     try:
         kind = path.stat()
         if not stat.S_ISREG(kind.st_mode):
             raise error(f"is {called(kind.st_mode)}, not a file.", where=str(path), remedy=remedy)
         if kind.st_size > limit:
             raise error(f"is larger than {limit >> 20} MiB.", where=str(path), remedy=remedy)
-        return path.read_bytes().decode("utf-8")
+        return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as failure:
         raise error(
             f"is not UTF-8 text: byte 0x{failure.object[failure.start]:02x} at byte {failure.start}.",
@@ -77,9 +77,18 @@ def called(mode: int) -> str:
 def parse_json(
     text: str | bytes, error: type[TextspliceError], where: str | None, *, remedy: str | None = None
 ) -> object:
-    """A JSON value."""
+    """A JSON value; no key of an object appears twice."""
+
+    def without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise error(f"the key {short_repr(twice)} appears twice.", where=where, remedy=remedy)
+        return found
+
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=without_repeats)
     except RecursionError as failure:
         raise error("is nested too deeply.", where=where, remedy=remedy) from failure
     except UnicodeDecodeError as failure:

@@ -177,7 +177,9 @@ class Splicer:
         for _, alike in groupby(generations, asked):
             rows = list(alike)
             said = rows[0].search
-            search = config_from_dict({"search": said}, rows[0].id).search if said else None
+            search = config_from_dict({"search": said}, rows[0].id).search if said else self.config.search
+            # A row names its judge by an id, not by where it is.
+            search = replace(search, judge=self.config.search.judge if search.judge else "")
             yield from self.generate_many(
                 [Example(row.id, row.table, None) for row in rows],
                 rules=rules_from_dicts(rows[0].rules, rows[0].id),

@@ -282,7 +282,7 @@ COMMAND_TARGETS: Sequence[Target] = (
     ),
     Target(
         "approved",
-        [b"train-0\ntrain-1\n"],
+        [b"w0\nw1\n"],
         command("generate", PREPARED, DATA / "corpus" / "dev.jsonl", "-q", "--approved", "{}", name="a.txt"),
         0.2,
     ),
@@ -294,6 +294,8 @@ COMMAND_TARGETS: Sequence[Target] = (
     ),
     Target("verify", ROWS, command("verify", "{}", name="w.jsonl"), 0.5),
     Target("verify run", ROWS, command("verify", "{}", "--run", RUN, name="w2.jsonl"), 0.2),
+    Target("withdraw", ROWS, command("withdraw", RUN, "w0", "--texts", "{}", name="w3.jsonl"), 0.3),
+    Target("withdraw ids", [b"w0\nw1\n"], command("withdraw", RUN, "--ids-from", "{}", name="ids.txt"), 0.3),
     Target("explain", ROWS, command("explain", "{}", name="e.jsonl"), 0.5),
     Target("explain html", ROWS, command("explain", "{}", "--as", "html", name="e2.jsonl"), 0.2),
     Target(

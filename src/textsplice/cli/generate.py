@@ -136,6 +136,7 @@ def generate(
     rules = rules_of(approved, require, forbid, copy_only, keep_sentences, min_sentences, max_sentences)
     rules = with_lookalikes(rules) if forbid_lookalikes else rules
     rules += [parse_rule(text) for text in rule or []]
+    _check_approved(rules, splicer)
     shortcuts = {"beam": beam, "batch_size": batch_size}
     changes = [f"search.{key}={value}" for key, value in shortcuts.items() if value is not None]
     search = search_of(splicer, check_values([*(values or []), *changes]))
@@ -158,6 +159,26 @@ def generate(
         told = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
         skipped = f"; {done} were there already" if done else ""
         say(f"{out or 'standard output'}: {told or 'nothing to do'}{skipped}.", err=True)
+
+
+def _check_approved(rules: Iterable[Rule], splicer: Splicer) -> None:
+    """Says which approved texts are not there; an error if none is."""
+    from textsplice.errors import ConfigError
+    from textsplice.search.rules import ApprovedNeighbors
+
+    for rule in rules:
+        if isinstance(rule, ApprovedNeighbors):
+            missing = sorted(rule.ids - splicer.store.rows_of.keys())
+            if missing and len(missing) == len(rule.ids):
+                raise ConfigError(
+                    f"the run has no text with an approved id; the first is {missing[0]!r}.",
+                    where="--approved",
+                )
+            if missing:
+                say(
+                    f"--approved: {len(missing)} ids are of no text of the run, such as {missing[0]!r}.",
+                    err=True,
+                )
 
 
 def distinct_tables(examples: Iterable[Example]) -> Iterator[Example]:
@@ -200,7 +221,12 @@ def rules_of(
     found: list[Rule] = []
     if approved is not None:
         lines = read_text(approved, ConfigError, remedy="Write one id per line, as UTF-8.").splitlines()
-        found.append(rules.ApprovedNeighbors([line.strip() for line in lines if line.strip()]))
+        ids = [line.strip() for line in lines if line.strip()]
+        if not ids:
+            raise ConfigError(
+                "names no text.", where=str(approved), remedy="Write one id per line, as UTF-8."
+            )
+        found.append(rules.ApprovedNeighbors(ids))
     if require:
         found.append(rules.RequireFields(require))
     if forbid:

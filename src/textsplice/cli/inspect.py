@@ -47,7 +47,7 @@ def run(
     json: Annotated[bool, typer.Option("--json", help="The numbers as JSON.")] = False,
     check: Annotated[
         bool,
-        typer.Option("--check", help="Only read every file and say whether all are as they were written."),
+        typer.Option("--check", help="Only read every listed file: are all as they were written?"),
     ] = False,
 ) -> None:
     """Shows the numbers of a prepared folder, or one example."""
@@ -57,7 +57,7 @@ def run(
     from textsplice.runs import Prepared
 
     if check:
-        say(f"{prepared}: {check_folder(prepared)} files are what textsplice wrote.")
+        say(f"{prepared}: {check_folder(prepared)} listed files are what textsplice wrote.")
         return
     opened = Prepared.open(prepared)
     console = new_console()

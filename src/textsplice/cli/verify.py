@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -158,16 +157,12 @@ def _search(own: Splicer | None, values: list[str]) -> SearchConfig | None:
 def _read_rules(path: Path) -> list[Rule]:
     """The rules of a JSON file."""
     from textsplice.errors import ConfigError
+    from textsplice.parsing import parse_json, read_text
     from textsplice.search.rules import rules_from_dicts
 
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{error.strerror}.", where=str(path)) from error
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"is not JSON: {error}.", where=str(path)) from error
+    remedy = 'Write them as [{"rule": NAME, …}, …].'
+    text = read_text(path, ConfigError, remedy=remedy)
+    data = parse_json(text, ConfigError, str(path), remedy=remedy)
     if not isinstance(data, list):
-        raise ConfigError(
-            "is not a list of rules.", where=str(path), remedy='Write them as [{"rule": NAME, …}, …].'
-        )
+        raise ConfigError("is not a list of rules.", where=str(path), remedy=remedy)
     return list(rules_from_dicts(cast("list[object]", data), str(path)))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from textsplice.cli.output import say
+from textsplice.visible import visible
 
 if TYPE_CHECKING:
     from textsplice.trace.withdraw import Concerned
@@ -47,14 +48,23 @@ def withdraw(
     remove that too, take them out of the corpus, prepare and train again.
     """
     from textsplice.errors import ConfigError
+    from textsplice.files import require_new
     from textsplice.runs import Run
-    from textsplice.trace.withdraw import concerned, require_known, run_without
+    from textsplice.trace.withdraw import concerned, require_known, require_possible, run_without
 
     wanted = _ids(ids, ids_from)
     if remade is not None and (out is None or not texts):
         raise ConfigError("needs --texts and --out.", where="--remade")
     opened = Run.open(run)
     require_known(opened.store, wanted, str(run))
+    # All that can be refused is refused before anything is written.
+    if uses is not None:
+        require_new(uses, force=force)
+    if out is not None:
+        require_possible(opened, wanted)
+        Run.require_absent(out)
+    if remade is not None:
+        require_new(remade)
     found = list(concerned(texts or [], wanted))
     _tell(found, len(wanted))
     if uses is not None:
@@ -83,7 +93,7 @@ def _tell(found: list[Concerned], sources: int) -> None:
     for each in found:
         for use in each.uses:
             place = f"{use.start}-{use.stop} {use.quote!r}" if use.start is not None else "replaced later on"
-            say(f"{each.where} {use.id}: {use.source}: {place}")
+            say(visible(f"{each.where} {use.id}: {use.source}: {place}"))
     noun = "text uses" if len(found) == 1 else "texts use"
     say(f"{len(found)} {noun} {'this source' if sources == 1 else 'these sources'}.")
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 from textsplice.errors import StorageError
 from textsplice.files import atomic_write_text, storage_error
-from textsplice.runs.integrity import CheckedFiles
+from textsplice.runs.integrity import CheckedFiles, listed_hashes
 from textsplice.runs.ownership import remove_listed
 
 if TYPE_CHECKING:
@@ -94,10 +94,14 @@ class CheckpointFolder:
 
     def check(self) -> int:
         """Reads weights and moments and compares their hashes; how many files there are."""
-        return self._checked().check_all()
+        count = self._checked().check_all()
+        if count < len((WEIGHTS, MOMENTS)):
+            raise StorageError("lists not all its files.", where=str(self.path / STATE), remedy=REMEDY)
+        return count
 
     def _checked(self) -> CheckedFiles:
-        return CheckedFiles(self.path, cast("Mapping[str, str]", self._read()[0].get("files", {})), REMEDY)
+        listed = listed_hashes(self._read()[0].get("files", {}), self.path / STATE, REMEDY)
+        return CheckedFiles(self.path, listed, REMEDY)
 
     def remove(self) -> None:
         """Removes the checkpoint and what a killed writer left beside it."""

@@ -9,12 +9,14 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textsplice.errors import StorageError
 from textsplice.files import file_hash
+from textsplice.parsing import short_repr
 from textsplice.runs.ownership import listed_path
 from textsplice.runs.remembered import Remembered
 
@@ -79,6 +81,18 @@ class CheckedFiles:
                 remedy=self.remedy,
             )
         return found
+
+
+def listed_hashes(value: object, path: Path, remedy: str) -> dict[str, str | list[str]]:
+    """The hashes that a file lists by name; `StorageError` if these are not names and hashes."""
+    if not isinstance(value, Mapping):
+        raise StorageError("lists no files.", where=str(path), remedy=remedy)
+    found = cast("Mapping[str, object]", value)
+    for name, digest in found.items():
+        several = cast("list[object]", digest) if isinstance(digest, list) else [digest]
+        if not several or not all(isinstance(each, str) for each in several):
+            raise StorageError(f"lists {short_repr(name)} without a hash.", where=str(path), remedy=remedy)
+    return cast("dict[str, str | list[str]]", dict(found))
 
 
 def require_words(ids: NDArray[np.int32], words: int, path: Path, remedy: str) -> None:

@@ -1,9 +1,9 @@
 """Files that were read and found to be sound, by their size and times, so that they need not be read again.
 
-It is kept in the user's cache folder, one file for each folder of ours. Whatever is wrong with it, the only
-consequence is that content is read. The time of the last change of a file (ctime) can't be set by a program,
-so a file that was changed and given its old size and date is noticed; a disk that lost a bit is not, which is
-what `--check` is for.
+It is kept in the user's cache folder, one file for each folder of ours. If it is damaged or missing, content
+is read. The time of the last change of a file (ctime) can't be set by a program, so a file that was changed
+and given its old size and date is noticed. A disk that lost a bit is not, nor is somebody who changes a file
+and forges this memory too: `--check` does not ask it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ class Remembered:
     def _known(self) -> dict[str, Stamp]:
         if self._stamps is None:
             try:
-                read = json.loads(self._path().read_text(encoding="utf-8"))
+                path = self._path()
+                read = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
             except (OSError, ValueError, RecursionError, RuntimeError):
                 read = None
             self._stamps = cast("dict[str, Stamp]", read) if isinstance(read, dict) else {}

@@ -30,7 +30,7 @@ from textsplice.files import atomic_write_bytes, atomic_write_text, file_hash, s
 from textsplice.neighbors.store import Store
 from textsplice.runs.checkpoint import CheckpointFolder
 from textsplice.runs.encodings import EncodingFolder
-from textsplice.runs.integrity import CheckedFiles, require_words, signed, unsigned
+from textsplice.runs.integrity import CheckedFiles, listed_hashes, require_words, signed, unsigned
 from textsplice.runs.ownership import locked, remove_empty_parents, remove_listed, require_ours
 from textsplice.runs.prepared import Prepared
 from textsplice.slots.lexicon import Lexicon
@@ -179,15 +179,14 @@ class Run:
 
     def check(self) -> int:
         """Reads every listed file and compares hashes: how many there are, or `StorageError`."""
+        if "files" not in self.about:
+            return 0  # of before format 2
         others = (self.encodings, *filter(None, (self.last.find(), self.best.find())))
         return self._checked.check_all() + sum(other.check() for other in others)
 
     def _hashes(self) -> Hashes:
         """The hash of every file; runs of before format 2 have none."""
-        files = self.about.get("files", {})
-        if not isinstance(files, dict):
-            raise StorageError("lists no files.", where=str(self.path / ABOUT), remedy=REMEDY)
-        return dict(cast("Hashes", files))
+        return listed_hashes(self.about.get("files", {}), self.path / ABOUT, REMEDY)
 
     # The policy
 
@@ -306,6 +305,13 @@ class Run:
         require_ours(folder, ours=cls.is_run(folder), what="the folder of a run")
 
     @classmethod
+    def require_absent(cls, folder: Path) -> None:
+        """`StorageError` if a folder holds a run already, or something else."""
+        cls.require_free(folder)
+        if cls.is_run(folder) and cls(folder).is_complete():
+            raise StorageError("is a run already.", where=str(folder), remedy="Name a new folder.")
+
+    @classmethod
     @contextmanager
     def claimed(cls, folder: Path) -> Generator[None]:
         """Holds a folder for one training: a new or empty one, or the folder of a run."""
@@ -355,9 +361,8 @@ class Run:
         judge = self.find_judge(config.search.judge).path if config.search.judge else None
         run = Run(folder)
         with self.claimed(folder), TemporaryDirectory() as temporary:
+            self.require_absent(folder)
             if self.is_run(folder):
-                if run.is_complete():
-                    raise StorageError("is a run already.", where=str(folder), remedy="Name a new folder.")
                 run.remove()  # one that was killed while it was written
             store.save(Path(temporary) / STORE)
             run._write_about({**about, "journal": JOURNAL, "files": {}})

@@ -29,18 +29,21 @@ _NAME = """
     кв корп св см рис обл р κ κα δρ αγ डॉ श्री د أ ا ד
 """
 _OPEN = """
-    etc inc ltd co corp llc plc gmbh bros jr snr esq dept est approx appx incl excl tel ext eds resp
-    misc al sc jan feb apr jun jul aug sept oct nov dec tue tues thu thur thurs fri ecc usw enz itd итд
+    etc inc ltd corp llc plc gmbh bros jr snr esq dept est approx appx tel ext eds resp
+    misc al sc jan feb apr jun jul aug sept oct nov dec ecc usw enz itd итд
     др пр тыс млн млрд руб коп эт янв февр апр авг сент окт нояб дек u.s.w
 """
 # Small words too, so they count only where they are written with a capital: "on Sat. and", "he sat. it was".
-_OPEN_IF_CAPITAL = "mar sep mon wed sat sun"
-_NAME_IF_CAPITAL = "hr ft"
+_OPEN_IF_CAPITAL = "mar sep"
+_NAME_IF_CAPITAL = "hr ft mon tue tues wed thu thur thurs fri sat sun co"
 _NUMBER = """
     no nos nr num núm n vol vols p pp pg pgs pag pág fig figs art arts sec sect ch chap op par para app
-    vers v ver c ca circa cca env № стр гл ст п abs bd abb kap tab s
+    vers v ver max c ca circa cca env № стр гл ст п abs bd abb kap tab s
 """
-_NEVER = "e.g i.e eg ie cf viz vs www z.b d.h u.a o.ä s.o s.u p.ex bijv т.е т.н т.к t.j tj π.χ"
+_NEVER = """
+    e.g i.e eg ie a.k.a p.s n.b incl excl cf viz vs www z.b d.h u.a o.ä s.o s.u p.ex bijv т.е т.н т.к t.j
+    tj π.χ
+"""
 _DOTTED_OPEN = "p.m a.m b.c a.d c.e p.a m.p.h т.д т.п u.s.w e.v"
 _UNITS = """
     ft in yd yds mi m km cm mm kg g mg lb lbs oz pt qt gal sq cu hr hrs h min mins sec secs wk wks mo

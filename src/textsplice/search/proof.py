@@ -160,9 +160,7 @@ def _neighbors(generation: Generation, rules: tuple[Rule, ...], proof: Proof) ->
             return lie
     if len({neighbor.tokens for neighbor in given}) < len(given):
         return "two of its neighbors are the same text"
-    # A file does not hold the predicate.
-    if any(isinstance(rule, NeighborsWhere) and rule.predicate is None for rule in rules):
-        return f"it names more than {proof.offers.k} neighbors" if len(given) > proof.offers.k else None
+    rules = _as_if_known(rules, given)
     if generation.policy == SWAP.name:
         return _swapped_again(generation, rules, proof)
     expected = tuple(map(proof.offers.neighbor, proof.offers.find(generation.table, rules)))
@@ -172,6 +170,16 @@ def _neighbors(generation: Generation, rules: tuple[Rule, ...], proof: Proof) ->
     if len(given) != len(expected):
         return f"it names {len(given)} neighbors, but the run offers {len(expected)}"
     return None
+
+
+def _as_if_known(rules: tuple[Rule, ...], given: tuple[OfferedNeighbor, ...]) -> tuple[Rule, ...]:
+    """The rules, with a predicate that accepts just these neighbors where a file does not hold it."""
+    return tuple(
+        NeighborsWhere(rule.label, given.__contains__)
+        if isinstance(rule, NeighborsWhere) and rule.predicate is None
+        else rule
+        for rule in rules
+    )
 
 
 def _stored(neighbor: OfferedNeighbor, proof: Proof) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, NamedTuple, cast
@@ -58,6 +59,8 @@ def read_generations(path: Path, *, exact: bool = False) -> Iterator[tuple[str, 
 def read_rows(path: Path) -> Iterator[tuple[str, Mapping[str, object]]]:
     """The JSON objects of a file, each with its place `file:line`."""
     try:
+        if stat.S_ISCHR(path.stat().st_mode):
+            raise InputError("is a device, not a file.", where=str(path))
         with path.open("rb") as file:
             number = 0
             while line := file.readline(MOST_BYTES + 1):

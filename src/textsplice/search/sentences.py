@@ -379,7 +379,7 @@ def _after_word(tokens: Sequence[str], looks: Sequence[Look], place: int) -> End
         return _OF_STOP[look.stop]
     if place and looks[place - 1].numeric:
         return Ending.OPEN
-    return Ending.LETTER if len(word) == 1 else Ending.PLAIN
+    return Ending.LETTER if len(word) == 1 else Ending.NUMBER
 
 
 def _is_letter(token: str) -> bool:

@@ -11,6 +11,8 @@ from textsplice.search.swap import SWAP
 from textsplice.text.tokens import BEGIN, END, MASK
 from textsplice.text.vocabulary import BEGIN_ID
 
+MOST_TOKENS = 1_000_000  # of all canvases of a row
+
 
 def misshapen(
     generation: Generation, kind: Kind | None, settings: SearchConfig | None, room: int | None
@@ -89,4 +91,22 @@ def _splices(generation: Generation, room: int | None) -> str | None:
         ended = ended or last == END
         if room is not None and length > room:
             return f"{where} makes a canvas of {length} tokens, more than the {room} that its policy can read"
+    return _repeated(generation)
+
+
+def _repeated(generation: Generation) -> str | None:
+    """The search drops a canvas that it has seen before, so no derivation comes back to one."""
+    canvas: list[str] = []
+    seen: set[tuple[str, ...]] = set()
+    work = 0
+    for step, (start, stop, neighbor, begin, end) in enumerate(generation.splices):
+        laid = list(generation.sources[neighbor][begin:end])
+        work += len(canvas) + len(laid)
+        if work > MOST_TOKENS:
+            return f"its canvases have more than {MOST_TOKENS} tokens in all, so they are not compared"
+        canvas[start:stop] = laid
+        known = len(seen)
+        seen.add(tuple(canvas))
+        if len(seen) == known:
+            return f"splice {step} {(start, stop, neighbor, begin, end)} makes a canvas that was there before"
     return None

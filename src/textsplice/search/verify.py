@@ -7,7 +7,6 @@ What only a new search could tell is not: `unchecked` says it for people, docs/f
 from __future__ import annotations
 
 import json
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, zip_longest
@@ -28,16 +27,15 @@ from textsplice.search.proof import Proof, contradiction, known_kind
 from textsplice.search.rules.neighbors import NeighborsWhere
 from textsplice.search.rules.registered import rules_from_dicts
 from textsplice.search.rules.rule import Rule
-from textsplice.search.shapes import misshapen
+from textsplice.search.shapes import MOST_TOKENS, misshapen
 from textsplice.search.swap import SWAP
 from textsplice.search.traced import POLICY as TRACE
 from textsplice.text.linearize import linearize
-from textsplice.text.tokens import BEGIN, END, MASK, tokenize
+from textsplice.text.tokens import BEGIN, END, MASK, Tokenizer, tokenize
 
 # What makes texts without a policy names the very places it copied from.
 EXACT = (SWAP.name, "oracle")
 MOST_SPLICES = 100_000
-MOST_TOKENS = 1_000_000
 
 
 def verify(
@@ -276,14 +274,14 @@ def _words(generation: Generation) -> str | None:
     for number, word in sources.words.items():
         if number not in used:
             return f"no splice uses word {number}, {word!r}"
-        if word not in (BEGIN, END) and not _is_one_word(word):
+        if word not in (BEGIN, END) and not _is_one_word(word, generation.cut):
             return f"word {number}, {word!r}, is not one word"
     return None
 
 
-def _is_one_word(word: str) -> bool:
+def _is_one_word(word: str, tokenizer: Tokenizer) -> bool:
     bare = word.strip(" ")  # a dash that stands apart keeps its spaces
-    return bare != "" and not any(c.isspace() or unicodedata.category(c) == "Cc" for c in bare)
+    return bare != "" and tokenize(bare, tokenizer) == [bare]
 
 
 def _values(generation: Generation) -> str | None:

@@ -50,7 +50,7 @@ _LATIN_1 = {
 }
 _PATTERN = r"""
     [£$€¥₹]?\d+(?:[.,:]\d+)*(?:st|nd|rd|th|s|km|m|pm|am|p|k|[£€])?(?![{letter}\d])  # £20.50, 3rd
-  | [{letter_or_digit}_{joiner}]+?(?={clitic})                    # Zizzi|'s
+  | [{letter_or_digit}_{joiner}]+?(?:['’][{letter}]+?)*?(?={clitic})  # Zizzi|'s, O'Neill|'s
   | {clitic}
   | [{letter_or_digit}_{joiner}]+(?:['’][{letter}]+)*             # don't, O'Neill
   | [£$€¥₹]\d+(?:[.,]\d+)*{alone}

@@ -13,7 +13,8 @@ from textsplice.text.linearize import Linearized, Segment
 from textsplice.text.tokens import detokenize
 from textsplice.text.verbatim import occurrences
 
-_JOINS = frozenset("-‐‑–−/.,:×")  # of numbers, if no space is beside them
+_JOINS = frozenset("-‐‑–−/⁄.,:×'’+_…")  # of numbers
+_SIGNS = frozenset((" -", " −", " +", "-", "−", "+"))  # of a number, unless another is before it
 
 
 @dataclass(frozen=True)
@@ -79,9 +80,23 @@ def contains(tokens: Sequence[str], phrase: Sequence[str]) -> bool:
 
 
 def _in_number(tokens: Sequence[str], start: int, stop: int) -> bool:
-    """Whether a number goes on beside `tokens[start:stop]`, as the 20 of `20-25` does."""
+    """Whether a number goes on beside `tokens[start:stop]`, as that of `20-25` does, or has a sign there."""
     left, right = tokens[max(start - 2, 0) : start + 1], tokens[stop - 1 : stop + 2]
-    return any(
-        len(around) == 3 and around[1] in _JOINS and around[0][-1].isdigit() and around[2][0].isdigit()
+    if any(
+        len(around) == 3
+        and around[1].strip(" ") in _JOINS
+        and around[0][-1].isdigit()
+        and around[2][0].isdigit()
         for around in (left, right)
+    ):
+        return True
+    if tokens[start][0].isdigit() and start and tokens[start - 1] in _SIGNS:
+        return start == 1 or tokens[start - 1][0] == " "
+    after = tokens[stop] if stop < len(tokens) else ""
+    if tokens[stop - 1][-1].isdigit() and after[:1].isnumeric() and not after[0].isdecimal():
+        return True  # 20½
+    # Groups of three digits: the 20 of `20 000`, and its 000.
+    pairs = (tokens[max(start - 1, 0) : start + 1], tokens[stop - 1 : stop + 1])
+    return any(
+        len(pair) == 2 and pair[0][-1].isdigit() and pair[1].isdigit() and len(pair[1]) == 3 for pair in pairs
     )

@@ -23,7 +23,7 @@ _LOOSE = "\x01"  # one that stands beside a space, or separates words
 _GAP = f"[{_GLUED}{_LOOSE}]"
 _BAR = "\N{LATIN LETTER DENTAL CLICK}"  # what could be an i or an l
 _INVISIBLE = regex.compile(
-    r"(\s?)([\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\U00013430-\U0001343f]+)(\s?)"
+    r"(\s?)([\u0640\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\U00013430-\U0001343f]+)(\s?)"
 )
 _STROKES = regex.compile(
     r"[\p{Me}\u0305\u0332\u0333\u033f\u0334-\u0338\u20d2\u20d3\u20d8-\u20da\u20e5\u20e6\u20ea\u20eb]"
