@@ -180,6 +180,8 @@ def test_the_command_takes_lines_json_and_standard_input(tmp_path: Path) -> None
     out = tmp_path / "traces.jsonl"
     invoke("trace", corpus, lines, "--out", out)
     assert textsplice.verify(out) == 2
+    said = CliRunner().invoke(app, ["verify", str(out)]).stdout
+    assert "whether fewer splices would do, or a gap has a source, in 2 rows of traces" in said
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,7 @@ class Unchecked:
     search: bool = False
     old: int = 0  # rows of format 1
     predicates: int = 0  # rows under a rule whose predicate no file holds
+    traces: int = 0  # rows of texts that were traced
 
     def __str__(self) -> str:
         """All of it in one line."""
@@ -75,6 +76,10 @@ class Unchecked:
         if self.predicates:
             left += [
                 f"whether neighbors-where admits the neighbors of {_rows(self.predicates)}, and only these"
+            ]
+        if self.traces:
+            left += [
+                f"whether fewer splices would do, or a gap has a source, in {_rows(self.traces)} of traces"
             ]
         return f"Not checked: {'; '.join(left)}."
 
