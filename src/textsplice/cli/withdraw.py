@@ -122,6 +122,4 @@ def _remake(run: Path, found: list[Concerned], out: Path) -> None:
                 write_row(file, generation, out)
     say(f"{out}: {len(found)} {'text was' if len(found) == 1 else 'texts were'} made anew.")
     if traced:
-        say(
-            f"{len(traced)} of the texts were traced, not generated: mend them yourself, and trace them again."
-        )
+        say(f"{len(traced)} of the texts were traced, not generated: mend and trace them again yourself.")
