@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -31,6 +31,8 @@ from textsplice.search.swap import SWAP, SwapProposer
 from textsplice.search.verify import verify as verify_generation
 from textsplice.slots.lexicon import Lexicon
 from textsplice.text.vocabulary import Vocabulary
+from textsplice.trace.texts import SourceTexts
+from textsplice.trace.tracing import Tracer
 
 if TYPE_CHECKING:
     from textsplice.policy.policy import Policy
@@ -184,6 +186,21 @@ class Splicer:
                 search=search,
                 progress=progress,
             )
+
+    @cached_property
+    def tracer(self) -> Tracer:
+        """Traces texts to all texts of the store."""
+        return Tracer(SourceTexts.of_store(self.store, self.vocabulary.words, self.run))
+
+    def trace(
+        self, text: str, table: Table | Mapping[str, object] | None = None, *, exact: bool = True
+    ) -> Generation:
+        """The fewest splices that make any text from the table, if given, and all texts of the store.
+
+        A word that stands in none of them is a gap. Unless `exact`, only texts that share much with it are
+        looked at; `certificate` says which of the two it was.
+        """
+        return self.tracer.trace(text, table, exact=exact)
 
     def made(self, search: SearchConfig, rules: Sequence[Rule] = ()) -> Made:
         """How texts are made with these settings, as their rows say it."""

@@ -294,6 +294,13 @@ COMMAND_TARGETS: Sequence[Target] = (
     ),
     Target("verify", ROWS, command("verify", "{}", name="w.jsonl"), 0.5),
     Target("verify run", ROWS, command("verify", "{}", "--run", RUN, name="w2.jsonl"), 0.2),
+    Target("trace", [b"Mill is old.\nIt is a mill.\n"], command("trace", PREPARED, "{}", name="t.txt"), 0.3),
+    Target(
+        "trace jsonl",
+        [b'{"text": "Mill is old.", "id": "a", "table": {"name": "Mill"}}\n'],
+        command("trace", PREPARED, "{}", name="t.jsonl"),
+        0.3,
+    ),
     Target("withdraw", ROWS, command("withdraw", RUN, "w0", "--texts", "{}", name="w3.jsonl"), 0.3),
     Target("withdraw ids", [b"w0\nw1\n"], command("withdraw", RUN, "--ids-from", "{}", name="ids.txt"), 0.3),
     Target("explain", ROWS, command("explain", "{}", name="e.jsonl"), 0.5),

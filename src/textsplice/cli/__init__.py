@@ -36,6 +36,7 @@ COMMANDS = (
     "generate",
     "explain",
     "verify",
+    "trace",
     "withdraw",
     "evaluate",
     "experiment",

@@ -108,13 +108,14 @@ def verify(
     proof = own.proof if own is not None else None
     search = _search(own, [*(values or []), *([] if beam is None else [f"search.beam={beam}"])])
     counts: Counter[str] = Counter()
-    old = predicates = 0
+    old = predicates = traces = 0
     rows: list[tuple[str, Table]] = []
     for where, generation in read_generations(file, exact=True):
         verify_one(generation, proof, asked=asked, search=search, where=where)
         counts[generation.status] += 1
         old += generation.format != FORMAT
         predicates += any(map(has_no_predicate, generation.rules))
+        traces += generation.traced is not None
         if tables is not None:
             rows.append((generation.id, generation.table))
     if not counts:
@@ -134,6 +135,7 @@ def verify(
         search=search is not None,
         old=old,
         predicates=predicates,
+        traces=traces,
     )
     say(str(left))
 

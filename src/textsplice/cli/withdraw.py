@@ -113,9 +113,13 @@ def _remake(run: Path, found: list[Concerned], out: Path) -> None:
     from textsplice.search.rows import write_row
     from textsplice.search.swap import SWAP
 
+    traced = [each for each in found if each.generation.traced]
+    found = [each for each in found if not each.generation.traced]
     with opened(out, resume=False) as file:
         for swap in (False, True):
             rows = [each.generation for each in found if (each.generation.policy == SWAP.name) == swap]
             for generation in open_splicer(run, swap=swap).generate_again(rows) if rows else ():
                 write_row(file, generation, out)
     say(f"{out}: {len(found)} {'text was' if len(found) == 1 else 'texts were'} made anew.")
+    if traced:
+        say(f"{len(traced)} of the texts were traced, not generated: mend and trace them again yourself.")

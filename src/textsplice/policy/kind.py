@@ -10,7 +10,7 @@ from textsplice.errors import ConfigError
 from textsplice.extensions import POLICIES
 
 # "most-probable": a word was chosen by all its occurrences together, and the likeliest of them is named.
-Attribution = Literal["exact", "most-probable"]
+Attribution = Literal["exact", "most-probable", "least"]
 
 
 class WordLists(Protocol):

@@ -52,17 +52,20 @@ def finished(document: Document) -> list[Piece]:
 
 
 def label(document: Document, source: int, position: int) -> str:
-    """Where a span comes from: `table · name`, `neighbor 3`, `vocabulary`."""
+    """Where a span comes from: `table · name`, `neighbor 3`, `vocabulary`; `no source` in a traced text."""
     kind = document.kind(source)
     if kind == "table":
         segment = document.sources.segment_at(position)
         return f"table · {segment.field}" if segment else "table"
-    return f"neighbor {source}" if kind == "neighbor" else "vocabulary"
+    if kind == "neighbor":
+        return f"neighbor {source}"
+    return "no source" if document.generation.traced else "vocabulary"
 
 
 def tag(document: Document, source: int) -> str:
-    """The short label of a source: T, N3, V."""
-    return {"table": "T", "neighbor": f"N{source}", "vocabulary": "V"}[document.kind(source)]
+    """The short label of a source: T, N3, V, or ∅ for what stands in no source."""
+    word = "∅" if document.generation.traced else "V"
+    return {"table": "T", "neighbor": f"N{source}", "vocabulary": word}[document.kind(source)]
 
 
 def sentence(document: Document, number: int) -> str:

@@ -19,7 +19,8 @@ def plain(document: Document, *, width: int = 100, canvases: bool = True) -> str
     generation = document.generation
     lines = [generation.text or f"(no text: {generation.reason or generation.status})", ""]
     lines += _wrapped(heading(document), width, "")
-    lines += _wrapped(LEGEND, width, "")
+    legend = LEGEND.replace("V vocabulary", "∅ in no source") if generation.traced else LEGEND
+    lines += _wrapped(legend, width, "")
     for field, value, used in table_rows(document):
         lines += _wrapped(f"{'✓' if used else '·'} {field}: {value}", width, "    ")
     for frame in frames(document):
@@ -51,7 +52,9 @@ def heading(document: Document) -> str:
         generation.policy,
         generation.status + (f" ({generation.reason})" if generation.reason else ""),
     ]
-    if generation.policy != "oracle" and generation.status != "abstained":
+    if generation.traced:
+        parts += [_count(len(generation.gaps), "gap"), str(generation.certificate)]
+    elif generation.policy != "oracle" and generation.status != "abstained":
         parts.append(f"score {generation.score:.3f}")
     parts += [f"rule {rule}" for rule in rule_texts(document)]
     return " · ".join(part for part in parts if part)

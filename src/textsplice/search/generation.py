@@ -16,6 +16,7 @@ from textsplice.oracle.splice import provenance as replay_origins
 from textsplice.oracle.writing import Writing
 from textsplice.policy.kind import Attribution
 from textsplice.search.reading import JsonRow, read_sources
+from textsplice.search.traced import Certificate, Gap, Traced
 from textsplice.text.tokens import BEGIN, END, OLD_TOKENIZERS, TOKENIZERS, Tokenizer
 
 FORMAT = "textsplice.generation/2"
@@ -75,6 +76,7 @@ class Generation:
     search: Mapping[str, object] | None = None
     weights: str | None = None
     utf16: tuple[tuple[int, int], ...] | None = None
+    traced: Traced | None = None
     format: str = FORMAT
 
     @property
@@ -86,6 +88,16 @@ class Generation:
     def derivation(self) -> tuple[Splice, ...]:
         """The splices under the paper's name."""
         return self.splices
+
+    @property
+    def gaps(self) -> tuple[Gap, ...]:
+        """What stands in no source; only traced texts have gaps."""
+        return self.traced.gaps if self.traced else ()
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """What is proved of the splices of a traced text."""
+        return self.traced.certificate if self.traced else None
 
     @property
     def writing(self) -> Writing:
@@ -119,7 +131,11 @@ class Generation:
     def to_dict(self) -> dict[str, object]:
         """The published JSON, `textsplice.generation/2` (docs/formats.md), or 1 if it was read from that."""
         # Rows of the first versions do not have these keys and must stay as they are.
-        later = {"search": self.search and dict(self.search), "weights": self.weights}
+        later = {
+            "search": self.search and dict(self.search),
+            "weights": self.weights,
+            "trace": self.traced and self.traced.to_dict(),
+        }
         return {
             "format": self.format,
             "id": self.id,
@@ -168,7 +184,7 @@ class Generation:
         is_old = data["format"] == OLD_FORMAT
         return cls(
             id=row.text("id"),
-            table=Table.from_record(cast("Mapping[str, str | list[str]]", row.mapping("table"))),
+            table=_read_table(row, traced=data.get("trace") is not None),
             text=row.text("text"),
             tokens=tuple(row.texts("tokens")),
             sources=read_sources(row.row("sources")),
@@ -187,6 +203,7 @@ class Generation:
             ),
             search=row.mapping("search") if data.get("search") is not None else None,
             weights=row.text("weights") if data.get("weights") is not None else None,
+            traced=Traced.from_row(row.row("trace")) if data.get("trace") is not None else None,
             utf16=None if is_old else tuple(_read_utf16(place, row) for place in row.items("provenance")),
             format=row.text("format"),
         )
@@ -256,6 +273,12 @@ def inner(origins: Sequence[Origin], sources: Sources) -> Sequence[Origin]:
     if first < last and sources.token(origins[last - 1]) == END:
         last -= 1
     return origins[first:last]
+
+
+def _read_table(row: JsonRow, *, traced: bool) -> Table:
+    record = cast("Mapping[str, str | list[str]]", row.mapping("table"))
+    # A text can be traced without a record.
+    return Table(()) if traced and not record else Table.from_record(record)
 
 
 def _read_provenance(place: object, row: JsonRow) -> Provenance:

@@ -68,6 +68,8 @@ def contradiction(
     generation: Generation, rules: tuple[Rule, ...], proof: Proof, settings: SearchConfig | None = None
 ) -> str | None:
     """The first thing that the run says otherwise, as a clause; None if there is none."""
+    if generation.traced is not None:
+        return _of_run(generation, proof) or _in_store(generation, proof)
     limit = table_limit(settings or proof.config.search, proof.config)
     return (
         _made_by(generation, proof)
@@ -93,9 +95,25 @@ def _too_long(generation: Generation, limit: int) -> str | None:
     return "it names neighbors although its table is too long" if generation.sources.neighbors else None
 
 
-def _made_by(generation: Generation, proof: Proof) -> str | None:
+def _of_run(generation: Generation, proof: Proof) -> str | None:
     if generation.run != proof.run:
         return f"it is of run {generation.run!r}, not of {proof.run!r}"
+    return None
+
+
+def _in_store(generation: Generation, proof: Proof) -> str | None:
+    """The texts that a trace names are in the store; whether fewer splices would do, only tracing tells."""
+    for neighbor in generation.sources.neighbors:
+        if not any(
+            proof.store.texts[row] == neighbor.text for row in proof.store.rows_of.get(neighbor.id, [])
+        ):
+            return f"neighbor {neighbor.id!r} is not in the run's store, or has another text there"
+    return None
+
+
+def _made_by(generation: Generation, proof: Proof) -> str | None:
+    if lie := _of_run(generation, proof):
+        return lie
     if generation.policy not in proof.policies:
         return f"its policy is {generation.policy!r}, the run's {' or '.join(sorted(proof.policies))}"
     if known_kind(generation.policy) is None:

@@ -29,6 +29,7 @@ from textsplice.search.rules.registered import rules_from_dicts
 from textsplice.search.rules.rule import Rule
 from textsplice.search.shapes import MOST_TOKENS, misshapen
 from textsplice.search.swap import SWAP
+from textsplice.search.traced import POLICY as TRACE
 from textsplice.text.linearize import linearize
 from textsplice.text.tokens import BEGIN, END, MASK, Tokenizer, tokenize
 
@@ -61,6 +62,7 @@ class Unchecked:
     search: bool = False
     old: int = 0  # rows of format 1
     predicates: int = 0  # rows under a rule whose predicate no file holds
+    traces: int = 0  # rows of texts that were traced
 
     def __str__(self) -> str:
         """All of it in one line."""
@@ -74,6 +76,10 @@ class Unchecked:
         if self.predicates:
             left += [
                 f"whether neighbors-where admits the neighbors of {_rows(self.predicates)}, and only these"
+            ]
+        if self.traces:
+            left += [
+                f"whether fewer splices would do, or a gap has a source, in {_rows(self.traces)} of traces"
             ]
         return f"Not checked: {'; '.join(left)}."
 
@@ -126,7 +132,8 @@ def find_lie(
         rules = rules_from_dicts(generation.rules, "its rules")
         settings = settings_of(generation, proof)
         lie = (
-            _table(generation)
+            _is_traced(generation)
+            or _table(generation)
             or _neighbors(generation, proof)
             or _words(generation)
             or _attribution(generation)
@@ -183,7 +190,7 @@ def _same_json(one: object, other: object) -> bool:
 
 def _unsaid(generation: Generation) -> str | None:
     """Rows of today always say how they were searched for."""
-    if generation.format == FORMAT and generation.search is None:
+    if generation.format == FORMAT and generation.search is None and generation.traced is None:
         return "it does not say its search settings"
     return None
 
@@ -219,6 +226,8 @@ def _attribution(generation: Generation) -> str | None:
     """Only what the kind of the policy gives; a plugin that is not loaded can't be asked."""
     if generation.policy in EXACT:
         possible = {"exact"}
+    elif generation.policy == TRACE:
+        possible = {"least"}
     elif (kind := known_kind(generation.policy)) is not None:
         said = generation.search and generation.search.get("marginalize")
         settings = [said] if isinstance(said, bool) else [True, False]
@@ -227,6 +236,15 @@ def _attribution(generation: Generation) -> str | None:
         return None
     if generation.attribution not in possible:
         return f"its attribution is not {generation.attribution!r}, as {generation.policy!r} chose its words"
+    return None
+
+
+def _is_traced(generation: Generation) -> str | None:
+    """Traces, and only they, say what stands in no source; nothing was searched for."""
+    if (generation.policy == TRACE) != (generation.traced is not None):
+        return "only a trace says what stands in no source"
+    if generation.traced is not None and (generation.search or generation.weights or generation.alternatives):
+        return "it is a trace, yet says how it was searched for"
     return None
 
 
@@ -293,15 +311,52 @@ def _text(generation: Generation, origins: Sequence[Origin]) -> str | None:
             min(len(tokens), len(generation.tokens)),
         )
         return f"token {place} is {_at(generation.tokens, place)}, its splices make {_at(tokens, place)}"
+    if generation.traced is not None:  # a text of someone else's, with the spaces it has
+        return _given_text(generation, words)
     text, spans = generation.writing.write(words)
     if text != generation.text:
         return f"its text is not what its splices make: {text!r}"
+    return _places(generation, words, text, spans)
+
+
+def _places(
+    generation: Generation, words: Sequence[Origin], text: str, spans: Sequence[tuple[int, int]]
+) -> str | None:
     expected = [(*origin, *span) for origin, span in zip(words, spans, strict=True)]
     if expected != [tuple(place) for place in generation.provenance]:
         return "its provenance is not what its splices make"
     if generation.format == FORMAT and tuple(utf16_spans(text, spans)) != generation.utf16:
         return "its UTF-16 offsets are not those of its text"
     return None
+
+
+def _given_text(generation: Generation, words: Sequence[Origin]) -> str | None:
+    """The text of a trace has the tokens that its splices make; gaps are those that have no source."""
+    cut = tokenize(generation.text, generation.cut)
+    if cut.text != generation.text or tuple(cut) != generation.tokens:
+        return "its text is not made of its tokens"
+    return _places(generation, words, cut.text, cut.spans) or _gaps(generation, cut.spans)
+
+
+def _gaps(generation: Generation, spans: Sequence[tuple[int, int]]) -> str | None:
+    traced, numbering = generation.traced, generation.sources.numbering
+    if traced is None:
+        return None
+    foreign = [numbering.is_word(place.source) for place in generation.provenance]
+    ranges: list[tuple[int, int]] = []
+    for place, (start, stop) in enumerate(spans):
+        if foreign[place]:
+            joined = place > 0 and foreign[place - 1]
+            ranges.append((ranges.pop()[0] if joined else start, stop))
+    units = utf16_spans(generation.text, ranges)
+    if [(*gap[:2], gap.utf16) for gap in traced.gaps] != [
+        (*r, u) for r, u in zip(ranges, units, strict=True)
+    ]:
+        return "its gaps are not the words that stand in no source"
+    if traced.covered != 1 - sum(foreign) / len(foreign):
+        return "the share that it says is covered is not that of its words"
+    looked_at, rows = traced.certificate.looked_at, traced.certificate.rows
+    return None if len(generation.sources.neighbors) <= looked_at <= rows else "its certificate can't be"
 
 
 def _at(tokens: Sequence[str], place: int) -> str:
