@@ -278,3 +278,10 @@ def test_a_policy_says_what_it_copies_as_the_record_has_it(kind: str) -> None:
                     assert generation.text[first.start : last.stop] == value
                     copied += 1
     assert copied > 0
+
+
+def test_a_part_of_a_value_keeps_the_space_that_the_text_beside_it_has() -> None:
+    neighbor = offered("The Mill is old.", "Mill")
+    start = neighbor.tokens.index(MASK)
+    splices = [Splice(0, 0, 1, 0, len(neighbor.tokens)), Splice(start, start + 1, 0, 1, 3)]
+    assert made(Table.of({"name": "日本語"}), neighbor, splices).text == "The 日本 is old."

@@ -137,8 +137,8 @@ def _space(left: Placed, right: Placed, *, glued: bool) -> bool:
         if all(wide):
             return left.after is True and right.before is True
         if any(wide):
-            known = left.after if left.after is not None else right.before
-            return known is not False
+            known = left.after, right.before
+            return True in known or False not in known
     # `www.` before a value, as in the source.
     inside = one in ".:" and left.before is False and left.after is False
     return not (inside and (other.islower() or other.isdigit()))
