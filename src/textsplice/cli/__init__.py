@@ -37,6 +37,7 @@ COMMANDS = (
     "explain",
     "verify",
     "trace",
+    "gate",
     "withdraw",
     "evaluate",
     "experiment",

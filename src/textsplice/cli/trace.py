@@ -54,7 +54,7 @@ def trace(
     from textsplice.search.rows import write_row
     from textsplice.trace.reading import read_drafts
 
-    tracer = _tracer(store, split, text_column)
+    tracer = open_tracer(store, split, text_column)
     drafts = list(read_drafts(texts))
     tokens = covered = gaps = 0
     with (
@@ -73,7 +73,8 @@ def trace(
         say(f"{out or 'standard output'}: {len(drafts)} traced; {share}; {gaps} gaps.", err=True)
 
 
-def _tracer(store: str, split: str | None, text_column: str | None) -> Tracer:
+def open_tracer(store: str, split: str | None, text_column: str | None) -> Tracer:
+    """The tracer of a run, a prepared folder or a corpus."""
     from textsplice.corpus import read_corpus
     from textsplice.runs import Prepared, Run
     from textsplice.splicer import Splicer

@@ -35,6 +35,11 @@ class Provenance(NamedTuple):
     start: int
     stop: int
 
+    @property
+    def origin(self) -> Origin:
+        """The same without the characters."""
+        return Origin(self.source, self.position, self.step)
+
 
 class Step(NamedTuple):
     """One splice: the tokens it removed and inserted, and the canvas after it."""
