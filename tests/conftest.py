@@ -15,6 +15,12 @@ settings.load_profile("any-machine")
 ROOT = Path(__file__).resolve().parent.parent
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What is remembered of checked files goes into a folder of the tests, not into a person's home."""
+    os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
+
+
 def corpora_folder() -> Path | None:
     """`$TEXTSPLICE_DATA`, else `../shared/data` beside the repository, if either exists."""
     for candidate in (os.environ.get("TEXTSPLICE_DATA"), ROOT.parent / "shared" / "data"):

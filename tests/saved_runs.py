@@ -37,6 +37,6 @@ def forget_hashes(folder: Path) -> None:
     """As if the run had been made before files had hashes: only other checks can find what is wrong."""
     path = folder / "run.json"
     about = json.loads(path.read_text(encoding="utf-8"))
-    for key in ("format", "files", "journal"):
-        about.pop(key, None)
+    for later in ("format", "files", "journal", "digest"):
+        about.pop(later, None)
     path.write_text(json.dumps(about), encoding="utf-8")

@@ -30,8 +30,8 @@ def test_every_setting_survives_a_round_trip_through_toml(tmp_path: Path) -> Non
     [
         ("[neighbors]\nkk = 5", "there is no setting 'neighbors.kk'. Did you mean 'neighbors.k'?"),
         ("[neighbours]\nk = 5", "there is no setting 'neighbours'. Did you mean 'neighbors'?"),
-        ("[neighbors]\nk = -1", "neighbors.k = -1 must be a whole number, 0 or more."),
-        ("[neighbors]\nk = true", "neighbors.k = True must be a whole number, 0 or more."),
+        ("[neighbors]\nk = -1", "neighbors.k = -1 must be a whole number from 1 to 65,536."),
+        ("[neighbors]\nk = true", "neighbors.k = True must be a whole number from 1 to 65,536."),
         (
             '[neighbors]\nexclude = "me"',
             "neighbors.exclude = 'me' is not one of 'same-table', 'self', 'none'.",
@@ -49,7 +49,7 @@ def test_a_wrong_setting_is_a_sentence_with_the_file(tmp_path: Path, text: str, 
 
 
 def test_a_missing_file_points_to_the_master_configuration(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"there is no such file\. `configs/` holds a commented master"):
+    with pytest.raises(ConfigError, match=r"there is no such file\. Name a TOML file; `configs/` holds"):
         load_config(tmp_path / "none.toml")
 
 

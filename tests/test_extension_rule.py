@@ -55,6 +55,6 @@ def test_a_rule_of_a_plugin_works_from_the_command_line(tmp_path: Path) -> None:
     assert max(len(row["tokens"]) for row in said) <= 24
     assert textsplice(tmp_path, "verify", out).returncode == 0
     assert textsplice(tmp_path, "generate", prepared().folder, given, "--rule", "nice").stderr == (
-        "error [config]: --rule: 'nice' is not JSON: Expecting value: line 1 column 1 (char 0). "
+        "error [config]: --rule 'nice': is not JSON: Expecting value at column 1 of line 1. "
         """Write it as '{"rule": NAME, …}'.\n"""
     )

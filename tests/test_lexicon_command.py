@@ -26,7 +26,9 @@ def test_a_file_is_replaced_only_if_told_to(tmp_path: Path):
     path.write_text("# my own\n")
     with pytest.raises(ConfigError) as caught:
         induce("--out", path)
-    assert str(caught.value) == f"{path}: the file exists. Name another, or replace it with --force."
+    assert str(caught.value) == (
+        f"{path}: already exists and was left as it is. Name another file, or overwrite it with --force."
+    )
     assert path.read_text() == "# my own\n"
     assert induce("--out", path, "--force") == f"{path}: a proposal; read and correct it.\n"
     assert "# my own" not in path.read_text()

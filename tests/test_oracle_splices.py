@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tracemalloc
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from textsplice.errors import InputError
-from textsplice.oracle import Derivation, Origin, Splice, provenance, replay
+from textsplice.oracle import Derivation, Origin, Splice, pieces, provenance, replay
+from textsplice.oracle.splice import replay_pieces, trace
 
 CHEAP = "The Vaults is a cheap pub".split()
 NEAR = "near Café Adriatic".split()
@@ -64,3 +68,46 @@ def test_replaying_loads_no_compiler():
     code = "import sys, textsplice.oracle as o; o.replay([], []); print('numba' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+@st.composite
+def derivations(draw: st.DrawFn) -> tuple[list[Splice], list[list[int]]]:
+    """Splices that fit, over texts whose tokens are all different."""
+    sizes = draw(st.lists(st.integers(1, 9), min_size=1, max_size=4))
+    texts = [list(range(100 * number, 100 * number + size)) for number, size in enumerate(sizes)]
+    splices: list[Splice] = []
+    length = 0
+    for _ in range(draw(st.integers(0, 40))):
+        start = draw(st.integers(0, length))
+        stop = draw(st.integers(start, length))
+        neighbor = draw(st.integers(0, len(texts) - 1))
+        begin = draw(st.integers(0, sizes[neighbor] - 1))
+        end = draw(st.integers(begin + 1, sizes[neighbor]))
+        splices.append(Splice(start, stop, neighbor, begin, end))
+        length += end - begin - (stop - start)
+    return splices, texts
+
+
+@pytest.mark.parametrize("block", [2, 3, 256])
+@given(made=derivations())
+def test_pieces_are_the_canvas_that_lists_make(made: tuple[list[Splice], list[list[int]]], block: int):
+    splices, texts = made
+    canvas: list[int] = []
+    for start, stop, neighbor, begin, end in splices:
+        canvas[start:stop] = texts[neighbor][begin:end]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pieces, "BLOCK", block)
+        assert replay(splices, texts) == canvas
+        assert provenance(splices, texts) == (trace(splices, texts) or [[]])[-1]
+        assert replay_pieces(splices, texts).length == len(canvas)
+
+
+def test_a_long_derivation_is_replayed_without_keeping_its_canvases():
+    count = 20_000
+    splices = [Splice(step, step, 0, 0, 1) for step in range(count)]
+    tracemalloc.start()
+    made = provenance(splices, [["a"]])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert made[-1] == Origin(0, 0, count - 1)
+    assert peak < 1000 * count  # all canvases take 8 bytes · count² / 2

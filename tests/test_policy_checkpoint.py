@@ -161,7 +161,7 @@ def test_an_empty_folder_holds_no_policy(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"heads": "four"}, "policy.heads = 'four' must be a whole number, 0 or more."),
+        ({"heads": "four"}, "policy.heads = 'four' must be a whole number from 1 to 1,024."),
         ({"words": None}, "does not say which words the policy knows."),
         ({"words": ["the"]}, "has words that are not ids."),
     ],

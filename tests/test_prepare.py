@@ -210,7 +210,7 @@ def test_a_folder_that_was_never_prepared_says_what_to_run(tmp_path: Path) -> No
 
 
 def test_no_neighbors_at_all_is_refused(config: Config) -> None:
-    with pytest.raises(ConfigError, match=r"neighbors\.k must be at least 1"):
+    with pytest.raises(ConfigError, match=r"neighbors\.k = 0 must be a whole number from 1"):
         prepare(config.with_values(["neighbors.k=0"]), quiet=True)
 
 

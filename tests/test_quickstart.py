@@ -12,6 +12,7 @@ from textsplice.cli import main
 from textsplice.cli.quickstart import quickstart_config, train_run
 from textsplice.config import load_config, to_toml
 from textsplice.runs import Prepared
+from textsplice.runs.integrity import signed
 from textsplice.runs.journal import read_journal
 from textsplice.training.schedule import check_training, learning_rate
 from training_corpus import prepare_tiny, tiny_config
@@ -72,7 +73,7 @@ def test_a_run_on_the_data_of_another_version_is_trained_afresh_and_said_to_be(
     train_run(config, prepared)  # nothing to do, nothing to say
     assert capsys.readouterr().out == ""
     about = json.loads((run / "run.json").read_text(encoding="utf-8"))
-    (run / "run.json").write_text(json.dumps({**about, "prepared": "before"}), encoding="utf-8")
+    (run / "run.json").write_text(json.dumps(signed({**about, "prepared": "before"})), encoding="utf-8")
     train_run(config.with_values(["training.max_steps=4"]), prepared)
     assert capsys.readouterr().out == (
         f"{run} was trained on the data of another version: it is trained again.\n"
@@ -80,4 +81,5 @@ def test_a_run_on_the_data_of_another_version_is_trained_afresh_and_said_to_be(
     assert load_config(run / "config.toml").training.max_steps == 4
     assert [row["step"] for row in read_journal(run / "journal.jsonl")] == [2, 3, 4, 4]
     after = json.loads((run / "run.json").read_text(encoding="utf-8"))
-    assert {**after, "files": None} == {**about, "command": sys.argv, "files": None}
+    changing = {"files": None, "digest": None}
+    assert {**after, **changing} == {**about, "command": sys.argv, **changing}

@@ -5,19 +5,23 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
 
 from report_examples import bakery, chain, generation, neighbor
 from textsplice import schemas
+from textsplice.config import SearchConfig
 from textsplice.corpus.table import Table
 from textsplice.errors import InputError
 from textsplice.oracle.splice import Splice
 from textsplice.report.document import document, oracle_document, read_document
+from textsplice.search.pipeline import NOT_PART_OF_HOW
 
 TEXT = "Heron Mill is a friendly but quiet bakery near the old canal lock, and it is known for its rye bread."
+
+SEARCH = {key: value for key, value in asdict(SearchConfig(beam=3)).items() if key not in NOT_PART_OF_HOW}
 
 
 def as_json(value: dict[str, object]) -> Any:
@@ -66,18 +70,20 @@ def test_a_text_that_abstained_is_shown_with_its_reason() -> None:
     value.update(status="abstained", reason="no text obeys forbid-words", text="", tokens=[])
     value.update(splices=[], provenance=[], score=None)
     value["sources"]["words"] = {}
+    value["alternatives"] = []
     made = read_document(value)
     assert made.steps == ()
     assert made.generation.reason == "no text obeys forbid-words"
 
 
 def test_another_version_is_refused_by_name() -> None:
-    value = {**document(bakery()).to_dict(), "format": "textsplice.derivation/2"}
+    value = {**document(bakery()).to_dict(), "format": "textsplice.derivation/3"}
     with pytest.raises(InputError) as error:
         read_document(value, "old.json")
     assert str(error.value) == (
-        "old.json: its format is 'textsplice.derivation/2'; this version reads "
-        "'textsplice.generation/1' and 'textsplice.derivation/1'. "
+        "old.json: its format is 'textsplice.derivation/3'; this version reads "
+        "'textsplice.generation/2', 'textsplice.generation/1', 'textsplice.derivation/2' and "
+        "'textsplice.derivation/1'. "
         "Generate it again, or use the version of textsplice that wrote it."
     )
 
@@ -161,7 +167,7 @@ def test_the_published_schema_fits_what_is_written() -> None:
 
 def test_a_document_says_how_the_text_was_searched_for() -> None:
     schema = schemas.load("derivation")
-    made = replace(bakery(), search={"beam": 3, "choose": "typical"}, weights="0123456789ab")
+    made = replace(bakery(), search=SEARCH, weights="0123456789ab")
     value = as_json(document(made).to_dict())
     assert (value["search"]["beam"], value["weights"]) == (3, "0123456789ab")
     assert violations(schema, value, schema) == []

@@ -72,7 +72,7 @@ def test_a_run_needs_a_record(tmp_path: Path) -> None:
     for record, message in (
         ((), r"a run needs a record to generate from\. Write it as JSON"),
         (("{",), r"'\{' is not a record: "),
-        (("[1]",), r"'\[1\]' is not a record\. Write it as JSON"),
+        (("[1]",), r"'\[1\]' is not a record: the line is not a JSON object\. Write it as JSON"),
     ):
         with pytest.raises(InputError, match=message):
             run("explain", tmp_path, *record)
@@ -95,3 +95,26 @@ def test_a_report_replaces_an_earlier_report_and_nothing_else(tmp_path: Path) ->
     with pytest.raises(ConfigError, match=r"other\.html: already exists"):
         run("report", folder, "--out", other)
     assert other.read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize("change", ["a mark", "a word", "a line after", "no seal", "another seal"])
+def test_a_page_that_only_looks_like_ours_is_kept(tmp_path: Path, change: str) -> None:
+    folder = write_run(tmp_path / "walks", [bakery()])
+    run("report", folder)
+    page = folder / "report.html"
+    whole = page.read_text(encoding="utf-8")
+    head, seal = whole[: whole.rindex("<!-- textsplice ")], whole[whole.rindex("<!-- textsplice ") :]
+    imitation = {
+        "a mark": '<!doctype html><meta name="generator" content="textsplice 0.1.0"><p>My own notes.\n',
+        "a word": head.replace("</body>", "My remark.</body>") + seal,
+        "a line after": whole + "mine\n",
+        "no seal": head,
+        "another seal": f"mine\n{seal}",
+    }[change]
+    page.write_text(imitation, encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"report\.html: already exists and was left as it is\. .*--force"):
+        run("report", folder)
+    assert page.read_text(encoding="utf-8") == imitation
+    run("report", folder, "--force")
+    run("report", folder)
+    assert page.read_text(encoding="utf-8") == whole

@@ -196,10 +196,10 @@ def test_bad_input_is_a_sentence(tmp_path: Path) -> None:
     run = write_run(tmp_path / "walks", [bakery()])
     rows = (run / "dev.jsonl").read_text(encoding="utf-8")
     (run / "dev.jsonl").write_text(rows.replace("quiet", "lively", 1), encoding="utf-8")
-    with pytest.raises(InputError, match=r"dev.jsonl, line 1: this derivation was changed after it was made"):
+    with pytest.raises(InputError, match=r"dev\.jsonl:1: this derivation was changed after it was made"):
         write_report(run)
     (run / "dev.jsonl").write_text(rows + "{\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"dev.jsonl, line 2: is not JSON"):
+    with pytest.raises(InputError, match=r"dev\.jsonl:2: is not JSON"):
         write_report(run)
     assert not (run / "report.html").exists()
 

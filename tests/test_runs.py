@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from textsplice.cli import main
 from textsplice.config import Config
 from textsplice.errors import ConfigError, CorpusError, StorageError, TextspliceError, TrainingError
-from textsplice.files import write_new
+from textsplice.files import sealed, write_new
 from textsplice.prepare import prepare
 from textsplice.runs import Prepared, Run
+from textsplice.runs.integrity import signed
 from textsplice.runs.manifest import Manifest
 from textsplice.runs.outputs import OutputFolder
 from textsplice.runs.ownership import listed_path, remove_listed
@@ -343,7 +344,7 @@ def test_damaged_encodings_are_computed_again(copied: Path) -> None:
 
 def test_a_journal_that_is_not_text_is_a_sentence(copied: Path, trained: Config) -> None:
     (copied / "journal.jsonl").write_bytes(b'{"kind": "train", "step": 1}\n\xff\n')
-    with pytest.raises(StorageError, match=r"journal\.jsonl: can't be read"):
+    with pytest.raises(StorageError, match=r"journal\.jsonl: is not UTF-8 text: byte 0xff at byte 29\."):
         train(
             trained.with_values([f"output.run='{copied}'", "training.max_steps=3"]), resume=True, quiet=True
         )
@@ -355,7 +356,8 @@ def test_a_file_that_the_manifest_does_not_list_is_not_read(
 ) -> None:
     folder = Path(shutil.copytree(trained.output.prepared, tmp_path / "prepared"))
     manifest = folder / "manifest.json"
-    manifest.write_text(manifest.read_text().replace(f'"{name}"', f'"{name}x"'))
+    changed = json.loads(manifest.read_text().replace(f'"{name}"', f'"{name}x"'))
+    manifest.write_text(json.dumps(signed(changed)))
     with pytest.raises(StorageError, match=r"is not listed in the manifest|is missing"):
         read_all(folder)
 
@@ -399,8 +401,8 @@ def test_a_new_file_is_written_and_another_one_is_left(tmp_path: Path) -> None:
         f"{path}: already exists and was left as it is. Name another file, or overwrite it with --force."
     )
     assert path.read_text() == "first"
-    write_new(path, "second", force=True)
-    write_new(path, "third", mark="second")
+    write_new(path, sealed("second"), force=True)
+    write_new(path, "third", replace_sealed=True)
     assert path.read_text() == "third"
 
 
@@ -500,7 +502,7 @@ def test_weights_that_are_replaced_when_the_writer_is_killed_still_open(copied: 
     import hashlib
 
     about["files"]["model.safetensors"] = [hashlib.sha256(before).hexdigest(), new]
-    (copied / "run.json").write_text(json.dumps(about))
+    (copied / "run.json").write_text(json.dumps(signed(about)))
     for content in (before, after):
         (copied / "model.safetensors").write_bytes(content)
         assert Run.open(copied).read_weights()[0].keys() == weights.keys()

@@ -122,7 +122,7 @@ BROKEN: list[tuple[str, Callable[[Any], None], str]] = [
     ("generation", lambda row: row.pop("provenance"), "'provenance' is a required property"),
     ("generation", lambda row: row["splices"].append([0, 0, 1]), "[0, 0, 1] is too short"),
     ("generation", lambda row: row.update(status="fine"), "'fine' is not one of"),
-    ("generation", lambda row: row.update(format="textsplice.generation/9"), "was expected"),
+    ("generation", lambda row: row.update(format="textsplice.generation/9"), "is not one of"),
     ("generation", lambda row: row.update(extra=1), "'extra' was unexpected"),
     ("derivation", lambda row: row.pop("digest"), "'digest' is a required property"),
     ("derivation", lambda row: row["steps"][0].pop("canvas"), "'canvas' is a required property"),

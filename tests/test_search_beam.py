@@ -12,7 +12,7 @@ from naive_beams import Found, naive_splices, naive_tokens
 from policy_toys import IDS, toy_shape, toy_split
 from search_world import beginner, splicer, tables
 from textsplice.corpus.table import Example
-from textsplice.errors import InputError
+from textsplice.errors import ConfigError
 from textsplice.oracle.sources import OfferedNeighbor, Sources
 from textsplice.policy.cases import Case
 from textsplice.policy.checkpoint import new_policy
@@ -165,8 +165,8 @@ def test_a_stuck_table_neither_ends_nor_changes_the_others(name: str) -> None:
 def test_no_text_of_a_token_beam_is_longer_than_the_setting_allows() -> None:
     made = splicer("lrt", 5, "search.max_tokens=4").generate_many(tables()[:6], progress=False)
     assert max(len(generation.tokens) for generation in made) == 4
-    with pytest.raises(InputError, match="max_tokens is 0: nothing could be found"):
-        splicer("lrt", 5, "search.max_tokens=0").generate(tables()[0])
+    with pytest.raises(ConfigError, match=r"search\.max_tokens = 0 must be a whole number from 1"):
+        splicer("lrt", 5, "search.max_tokens=0")
 
 
 def test_an_unfinished_text_is_scored_by_the_tokens_that_were_chosen() -> None:

@@ -33,7 +33,7 @@ from textsplice.splicer import Splicer
 from textsplice.text.linearize import linearize
 from textsplice.text.tokens import BEGIN, END, MASK, Tokenizer, tokenize
 
-TWO = (BEGIN, "A", "b", ".", "C", "d", "!", "?", END)
+TWO = (BEGIN, "A", "walk", ".", "Some", "dogs", "!", "?", END)
 
 
 def test_sentences_are_counted_by_their_marks() -> None:
@@ -55,12 +55,13 @@ def test_words_after_the_last_mark_are_no_sentence_until_end_is_laid() -> None:
 
 
 def test_no_splice_goes_below_the_least_number_of_sentences_or_above_the_most() -> None:
-    low = MinSentences(3).splices((BEGIN, "a", ".", "b", ".", "c", ".", END), 1, ("x", "."))
+    low = MinSentences(3).splices((BEGIN, "one", ".", "two", ".", "three", ".", END), 1, ("new", "."))
     assert low is not None
     assert low.tolist()[:3] == [[True, True], [True, True], [False, True]]
-    high = MaxSentences(1).splices((BEGIN, "a", ".", END), 1, ("x", "."))
+    high = MaxSentences(1).splices((BEGIN, "one", ".", END), 1, ("new", "."))
     assert high is not None
-    assert high.tolist()[:3] == [[True, False], [True, False], [True, True]]
+    # One full stop after another ends no sentence of its own.
+    assert high.tolist()[:3] == [[True, False], [True, True], [True, True]]
 
 
 @pytest.mark.parametrize(
@@ -297,5 +298,6 @@ def test_texts_are_told_apart_by_how_far_they_are_from_their_end() -> None:
     rule = RequireFields(["name", "start"])
     assert rule.lacks(Draft((), (), sources, ())) == 3
     assert rule.lacks(Draft(("Hare", "Law"), (), sources, ())) == 1
-    texts = ["", "a", "a.", "a.b", "a.b."]
-    assert [MinSentences(2).lacks(Draft(list(t), (), sources, ())) for t in texts] == [2, 2, 1, 1, 0]
+    texts = ["", "one", "one.", "one. two", "one. two.", "One. Dr.", "One. Dr. Hall."]
+    lacks = [MinSentences(2).lacks(Draft(tokenize(text), (), sources, ())) for text in texts]
+    assert lacks == [2, 2, 1, 1, 0, 0, 0]

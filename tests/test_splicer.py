@@ -108,7 +108,7 @@ def test_rows_say_how_they_were_searched_for_and_with_which_weights(run_folder: 
     maker = Splicer.load(run_folder)
     row = maker.generate(tables()[0], beam=2).to_dict()
     settings = {**maker.config.to_dict()["search"], "beam": 2}
-    del settings["batch_size"], settings["device"], settings["judge"]
+    del settings["batch_size"], settings["device"], settings["judge"], settings["max_table_tokens"]
     assert row["search"] == settings
     assert row["weights"] == file_hash(run_folder / "model.safetensors")[:12]
     assert "weights" not in Splicer.untrained(run_folder).generate(tables()[0]).to_dict()
@@ -138,7 +138,9 @@ def test_resume_refuses_rows_that_do_not_say_their_settings(input_file: Path, tm
         2,
         f"{out}:1: was made otherwise: it does not say its search. Name another file.",
     )
-    assert command("verify", out, "--run", folder)[0] == 0
+    code, said = command("verify", out, "--run", folder)
+    assert code == 2
+    assert said.endswith("it does not say its search settings.")
 
 
 def test_resume_refuses_rows_of_other_weights_and_verify_names_them(
@@ -189,14 +191,20 @@ def test_a_blank_line_in_a_resumed_file_is_passed_over(input_file: Path, tmp_pat
 @pytest.mark.parametrize("resume", [["--resume"], []])
 def test_a_folder_is_no_file_to_write_to(input_file: Path, tmp_path: Path, resume: list[str]) -> None:
     said = command("generate", prepared().folder, input_file, "--out", tmp_path, *resume)
-    assert said == (2, f"{tmp_path}: is a folder. Name a file in it.")
+    assert said == (
+        2,
+        f"{tmp_path}: is a folder, not a file. Name a file; without --out, rows go to standard output.",
+    )
 
 
 def test_approved_ids_that_are_no_text_are_refused(input_file: Path, tmp_path: Path) -> None:
     approved = tmp_path / "ids.txt"
     approved.write_bytes(b"train-\xff\n")
     said = command("generate", prepared().folder, input_file, "--approved", approved)
-    assert said == (2, f"{approved}: is not UTF-8 text. Write one id per line, as UTF-8.")
+    assert said == (
+        2,
+        f"{approved}: is not UTF-8 text: byte 0xff at byte 6. Write one id per line, as UTF-8.",
+    )
 
 
 def test_generate_changes_settings_of_the_search_only(input_file: Path) -> None:
@@ -207,7 +215,10 @@ def test_generate_changes_settings_of_the_search_only(input_file: Path) -> None:
 @pytest.mark.parametrize("record", ["5", "[1]", "null", '"name"'])
 def test_explain_refuses_what_is_no_record(record: str) -> None:
     folder = prepared().folder
-    said = f"""{folder}: {record!r} is not a record. Write it as JSON: '{{"name": "Blue Spice"}}'."""
+    said = (
+        f"{folder}: {record!r} is not a record: the line is not a JSON object."
+        """ Write it as JSON: '{"name": "Blue Spice"}'."""
+    )
     assert command("explain", folder, record) == (2, said)
 
 

@@ -85,7 +85,7 @@ def test_an_error_in_a_worker_is_raised_by_the_launcher(folder: Path, tmp_path: 
 def test_an_error_keeps_its_kind_on_its_way_from_a_worker(
     folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    hopeless = ["training.processes=2", "training.learning_rate=1e38", "training.warmup_steps=0"]
+    hopeless = ["training.processes=2", "training.learning_rate=2e9", "training.warmup_steps=0"]
     with pytest.raises(DivergedError, match="the loss is not a number at step 2"):
         train(config_of(folder, tmp_path / "diverging", *hopeless), quiet=True)
     # Of this one only the first worker knows; the others see no more than that it went away.

@@ -20,6 +20,7 @@ from safetensors.torch import load_file
 from textsplice.config import Config, to_toml
 from textsplice.errors import ConfigError, StorageError, TrainingError
 from textsplice.runs import Run
+from textsplice.runs.integrity import signed
 from textsplice.runs.journal import read_journal
 from textsplice.training import TrainingResult, train
 from training_corpus import prepare_tiny, tiny_config
@@ -210,7 +211,7 @@ def test_a_run_that_goes_on_with_other_threads_or_precision_says_so(
     # As if that had been on a processor that multiplies in bfloat16: "auto" is resolved where a run goes on.
     about = json.loads((tmp_path / "run/run.json").read_text())
     about["computing"]["precision"] = "bfloat16"
-    (tmp_path / "run/run.json").write_text(json.dumps(about))
+    (tmp_path / "run/run.json").write_text(json.dumps(signed(about)))
     train(config_of(folder, tmp_path, "training.max_steps=6", "training.threads=2"), resume=True)
     said = (
         "from here on precision float32 instead of bfloat16, threads 2 instead of 1: "
@@ -230,7 +231,7 @@ def test_a_run_that_is_finished_or_of_an_older_version_has_nothing_to_note(
     train(config_of(folder, tmp_path, "training.max_steps=2"), quiet=True)
     about = json.loads((tmp_path / "run/run.json").read_text())
     about.pop(unknown, None)
-    (tmp_path / "run/run.json").write_text(json.dumps(about))
+    (tmp_path / "run/run.json").write_text(json.dumps(signed(about)))
     steps = 2 if unknown is None else 4
     other = config_of(folder, tmp_path, f"training.max_steps={steps}", "training.threads=2")
     assert train(other, resume=True, quiet=True).step == steps
@@ -241,7 +242,7 @@ def test_a_run_of_other_data_is_refused(folder: Path, tmp_path: Path) -> None:
     config = config_of(folder, tmp_path)
     stopped_after(config, 2)
     about = json.loads((tmp_path / "run/run.json").read_text())
-    (tmp_path / "run/run.json").write_text(json.dumps({**about, "prepared": "something else"}))
+    (tmp_path / "run/run.json").write_text(json.dumps(signed({**about, "prepared": "something else"})))
     with pytest.raises(TrainingError, match="another configuration: the prepared data"):
         train(config, resume=True, quiet=True)
 

@@ -14,10 +14,24 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = "textsplice"
-BASE = ("errors", "config", "files", "ragged", "arrow", "progress", "memory", "extensions", "callable_module")
+BASE = (
+    *(
+        "errors",
+        "visible",
+        "parsing",
+        "config",
+        "files",
+        "ragged",
+        "arrow",
+        "progress",
+        "memory",
+        "extensions",
+    ),
+    "callable_module",
+)
 ROOMS = (
     *("corpus", "text", "slots", "neighbors", "oracle", "runs"),
-    *("prepare", "policy", "training", "search", "evaluate", "report"),
+    *("prepare", "policy", "training", "search", "trace", "evaluate", "report"),
 )
 # These see everything: the package itself, the façade, the command line.
 OPEN = ("__init__", "__main__", "splicer", "rules", "schemas", "cli")

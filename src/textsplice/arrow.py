@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
@@ -11,9 +12,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from textsplice.errors import StorageError
+from textsplice.errors import StorageError, TextspliceError
 from textsplice.files import atomic_path
 from textsplice.ragged import Ragged
+
+REMEDY = "Run `textsplice prepare` again: it makes damaged files again."
+DECODING_ERRORS = (
+    *(ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError),
+    pa.ArrowException,
+)
 
 
 def write_columns(path: Path, columns: dict[str, pa.Array]) -> None:
@@ -24,14 +31,35 @@ def write_columns(path: Path, columns: dict[str, pa.Array]) -> None:
 
 def read_columns(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
     """Reads one Parquet file, or some of its columns."""
+    remedy = "Run `textsplice prepare` again: it makes damaged files again."
     try:
-        return pq.read_table(path, columns=list(columns) if columns else None, memory_map=True)
-    except (OSError, pa.ArrowException) as error:
-        raise StorageError(
-            f"can't be read: {str(error).splitlines()[0]}.",
-            where=str(path),
-            remedy="Run `textsplice prepare` again: it makes damaged files again.",
-        ) from error
+        found = pq.read_table(path, columns=list(columns) if columns else None, memory_map=True)
+        # A damaged file can decode to columns that point outside themselves: all of them are validated.
+        found.validate(full=True)
+    except (OSError, ValueError, pa.ArrowException) as error:
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        raise StorageError(f"can't be read: {first}.", where=str(path), remedy=remedy) from error
+    for name in columns or ():
+        if name not in found.column_names or found[name].null_count:
+            what = f"the column {name!r} is missing or has gaps."
+            raise StorageError(what, where=str(path), remedy=remedy)
+    return found
+
+
+@contextmanager
+def undamaged(path: Path, remedy: str = REMEDY) -> Generator[None]:
+    """`StorageError` where what was decoded from a file is not of the types that were written into it."""
+    try:
+        yield
+    except TextspliceError:
+        raise
+    except DECODING_ERRORS as error:
+        raise damaged(path, remedy) from error
+
+
+def damaged(path: Path, remedy: str = REMEDY) -> StorageError:
+    """What is said of a file whose content can't be what was written."""
+    return StorageError("this file is truncated or damaged.", where=str(path), remedy=remedy)
 
 
 def ragged_column(ragged: Ragged) -> pa.Array:
@@ -55,6 +83,8 @@ def column_ints(column: pa.ChunkedArray) -> NDArray[np.int32]:
 
 def column_texts(column: pa.ChunkedArray) -> list[str]:
     """A column of strings."""
+    if column.null_count or not (pa.types.is_large_string(column.type) or pa.types.is_string(column.type)):
+        raise TypeError(f"a column of {column.type} is not one of texts")
     return cast("list[str]", column.to_pylist())
 
 

@@ -6,6 +6,7 @@ An unknown key is an error that names the nearest known one. `configs/master.tom
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
 import types
 import typing
@@ -15,12 +16,48 @@ from pathlib import Path
 from typing import Literal, TypeVar, Union, cast, get_args, get_origin
 
 from textsplice.errors import ConfigError
+from textsplice.parsing import parse_toml, read_text, short_repr
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
 
 # Settings added after folders were first written. Their defaults are not written, so that a configuration
 # that does not use them makes the same files and the same keys as before.
-LATER_SETTINGS = (("neighbors", "score"), ("training", "device"), ("search", "device"))
+LATER_SETTINGS = (
+    ("neighbors", "score"),
+    ("training", "device"),
+    ("search", "device"),
+    ("search", "max_table_tokens"),
+)
+LARGEST = 2**31 - 1  # of all numbers in a configuration; none is below 0
+# Beyond these, nothing could be made, or no machine has the memory for it.
+RANGES: Mapping[str, tuple[float, float]] = {
+    "corpus.max_tokens": (1, 1 << 20),
+    "corpus.max_table_tokens": (1, 1 << 20),
+    "neighbors.k": (1, 1 << 16),
+    "policy.d_model": (1, 1 << 14),
+    "policy.encoder_layers": (1, 1 << 8),
+    "policy.decoder_layers": (1, 1 << 8),
+    "policy.heads": (1, 1 << 10),
+    "policy.ffn": (1, 1 << 16),
+    "policy.dropout": (0.0, 0.99),
+    "policy.max_positions": (3, 1 << 20),
+    "policy.max_age": (0, 1 << 16),
+    "training.learning_rate": (1e-30, LARGEST),
+    "training.epsilon": (1e-30, LARGEST),
+    "training.betas": (0.0, 0.999999999),
+    "training.batch_sequences": (1, 1 << 20),
+    "training.micro_sequences": (1, 1 << 20),
+    "training.log_every": (1, LARGEST),
+    "training.threads": (1, 1 << 12),
+    "training.processes": (1, 1 << 12),
+    "search.beam": (1, 1 << 12),
+    "search.max_splices": (1, 1 << 16),
+    "search.max_tokens": (1, 1 << 20),
+    "search.start_neighbors": (0, 1 << 16),
+    "search.batch_size": (1, 1 << 16),
+}
+MAX_CONFIG_BYTES = 1 << 20
+_CONTROL = re.compile("[\x00-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +167,8 @@ class SearchConfig:
     beam: int = 3
     max_splices: int = 16
     max_tokens: int = 120
+    # The longest table, in tokens; 0 is corpus.max_table_tokens of the run.
+    max_table_tokens: int = 0
     marginalize: bool = True
     choose: Literal["likelihood", "consensus", "typical"] = "typical"
     start_neighbors: int = 8
@@ -179,25 +218,19 @@ class Config:
             path, equals, raw = assignment.partition("=")
             section, dot, key = path.strip().partition(".")
             if not (equals and dot):
-                raise ConfigError(f"{assignment!r} is not of the form section.key=value.", where=where)
-            sections.setdefault(section, {})[key] = _toml_value(raw.strip())
+                raise ConfigError(
+                    f"{short_repr(assignment)} is not of the form section.key=value.", where=where
+                )
+            sections.setdefault(section, {})[key] = _toml_value(raw.strip(), where)
         return _merge(self, sections, where)
 
 
 def load_config(path: Path | str) -> Config:
     """Reads a TOML file over the defaults."""
     path = Path(path)
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ConfigError(
-            "there is no such file.",
-            where=str(path),
-            remedy="`configs/` holds a commented master file to start from.",
-        ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"not a TOML file: {error}.", where=str(path)) from error
-    return _merge(Config(), data, str(path))
+    remedy = "Name a TOML file; `configs/` holds a commented master file to start from."
+    text = read_text(path, ConfigError, remedy=remedy, limit=MAX_CONFIG_BYTES)
+    return _merge(Config(), parse_toml(text, ConfigError, str(path)), str(path))
 
 
 def config_from_dict(data: Mapping[str, object], where: str) -> Config:
@@ -215,11 +248,14 @@ def to_toml(config: Config) -> str:
     return "\n".join(lines)
 
 
-def _toml_value(raw: str) -> object:
+def _toml_value(raw: str, where: str) -> object:
     try:
-        return tomllib.loads(f"value = {raw}")["value"]
-    except tomllib.TOMLDecodeError:
+        found = tomllib.loads(f"value = {raw}")
+    except RecursionError as error:
+        raise ConfigError(f"{short_repr(raw)} is nested too deeply.", where=where) from error
+    except ValueError:  # not TOML: a bare word
         return raw
+    return found["value"] if len(found) == 1 else raw
 
 
 def _toml_text(value: object) -> str:
@@ -227,7 +263,7 @@ def _toml_text(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-        return f'"{escaped}"'
+        return '"' + _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", escaped) + '"'
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(_toml_text(v) for v in cast("Sequence[object]", value)) + "]"
     return repr(value)
@@ -247,7 +283,7 @@ def _merge(base: Section, data: Mapping[str, object], where: str, prefix: str = 
         current = getattr(base, key)
         if is_dataclass(current):
             if not isinstance(value, Mapping):
-                raise ConfigError(f"[{key}] must be a section, not {value!r}.", where=where)
+                raise ConfigError(f"[{key}] must be a section, not {short_repr(value)}.", where=where)
             section = cast("Mapping[str, object]", value)
             changes[key] = _merge(current, section, where, f"{key}.")
         else:
@@ -259,7 +295,7 @@ def unknown_name(kind: str, name: str, known: Sequence[str], where: str) -> Conf
     """`there is no setting 'x'. Did you mean 'y'?`"""
     nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     remedy = f"Did you mean {nearest[0]!r}?" if nearest else f"Known: {', '.join(known)}."
-    return ConfigError(f"there is no {kind} {name!r}.", where=where, remedy=remedy)
+    return ConfigError(f"there is no {kind} {short_repr(name)}.", where=where, remedy=remedy)
 
 
 def _checked(value: object, hint: object, name: str, where: str) -> object:
@@ -269,22 +305,30 @@ def _checked(value: object, hint: object, name: str, where: str) -> object:
         if value in get_args(hint):
             return value
         choices = ", ".join(repr(choice) for choice in get_args(hint))
-        raise ConfigError(f"{name} = {value!r} is not one of {choices}.", where=where)
+        raise ConfigError(f"{name} = {short_repr(value)} is not one of {choices}.", where=where)
     if origin in (Union, types.UnionType):
         return value
     if origin is tuple:
         items = [value] if isinstance(value, str) else value
         if not isinstance(items, (list, tuple)):
-            raise ConfigError(f"{name} = {value!r} must be a list.", where=where)
+            raise ConfigError(f"{name} = {short_repr(value)} must be a list.", where=where)
         inner = get_args(hint)[0]
         return tuple(_checked(item, inner, name, where) for item in cast("list[object]", items))
     if hint is bool and isinstance(value, bool):
         return value
-    if hint is int and isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+    if hint is int or hint is float:
+        return _number(value, hint, name, where)
+    if hint is str and isinstance(value, str) and "\0" not in value:
         return value
-    if hint is float and isinstance(value, (int, float)) and not isinstance(value, bool):
-        return float(value)
-    if hint is str and isinstance(value, str):
-        return value
-    wanted = {bool: "true or false", int: "a whole number, 0 or more", float: "a number"}
-    raise ConfigError(f"{name} = {value!r} must be {wanted.get(cast(type, hint), 'text')}.", where=where)
+    wanted = "true or false" if hint is bool else "text without NUL characters"
+    raise ConfigError(f"{name} = {short_repr(value)} must be {wanted}.", where=where)
+
+
+def _number(value: object, kind: type[int] | type[float], name: str, where: str) -> int | float:
+    """A number that is not true or false, in the range of its setting."""
+    low, high = RANGES.get(name, (0, LARGEST))
+    known = (int,) if kind is int else (int, float)
+    if isinstance(value, known) and not isinstance(value, bool) and low <= value <= high:
+        return kind(value)
+    what = "a whole number" if kind is int else "a number"
+    raise ConfigError(f"{name} = {short_repr(value)} must be {what} from {low:,} to {high:,}.", where=where)

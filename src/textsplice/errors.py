@@ -6,6 +6,10 @@ exits with 2; a program catches it by class or by `code`, which never changes on
 
 from __future__ import annotations
 
+from textsplice.visible import visible
+
+LONGEST_SENTENCE = 1500
+
 
 class TextspliceError(Exception):
     """Base of all errors of this package that are the input's fault rather than the program's."""
@@ -19,10 +23,17 @@ class TextspliceError(Exception):
         super().__init__(self.sentence())
 
     def sentence(self) -> str:
-        """`where: what. remedy` as one line."""
+        """`where: what. remedy` as one line, whatever the input that it quotes."""
         place = f"{self.where}: " if self.where else ""
         remedy = f" {self.remedy}" if self.remedy else ""
-        return f"{place}{self.what}{remedy}"
+        return visible(f"{_cut(place)}{_cut(self.what)}{_cut(remedy)}")
+
+
+def _cut(text: str) -> str:
+    if len(text) <= LONGEST_SENTENCE:
+        return text
+    half = LONGEST_SENTENCE // 2
+    return f"{text[:half]} … {text[-half:]}"
 
 
 class InputError(TextspliceError):

@@ -13,6 +13,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 
@@ -122,6 +123,7 @@ VIEWS = Registry(
         "plain": "textsplice.report.plain:plain",
         "svg": "textsplice.report.svg:svg",
         "html": "textsplice.report.page:html",
+        "prov": "textsplice.report.prov:prov",
         "notebook": "textsplice.report.notebook:notebook",
     },
 )
@@ -132,7 +134,7 @@ _loaded: set[str] = set()
 def load_plugins() -> None:
     """Imports the modules that add extensions from outside; each once."""
     named = [name.strip() for name in os.environ.get(PLUGINS, "").split(",") if name.strip()]
-    for name in [*named, *(point.value for point in entry_points(group="textsplice.plugins"))]:
+    for name in (*named, *_installed()):
         if name in _loaded:
             continue
         _loaded.add(name)
@@ -144,6 +146,12 @@ def load_plugins() -> None:
                 where=PLUGINS,
                 remedy="Is it on PYTHONPATH, and does `python -c 'import …'` work?",
             ) from error
+
+
+@cache
+def _installed() -> tuple[str, ...]:
+    """The plugins of installed packages; looking for them takes as long as reading a small corpus."""
+    return tuple(point.value for point in entry_points(group="textsplice.plugins"))
 
 
 def _imported(path: str) -> object:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from textsplice.visible import visible
+
 
 @dataclass(frozen=True, slots=True)
 class Bar:
@@ -33,7 +35,7 @@ def bar(total: int | None, label: str, *, quiet: bool = False) -> Generator[Bar]
     )
 
     with Progress(
-        TextColumn("[bold]{task.description}"),
+        TextColumn("{task.description}", style="bold", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
@@ -41,8 +43,8 @@ def bar(total: int | None, label: str, *, quiet: bool = False) -> Generator[Bar]
         TimeRemainingColumn(),
         console=Console(stderr=True),
     ) as progress:
-        task = progress.add_task(label, total=total)
+        task = progress.add_task(visible(label), total=total)
         yield Bar(
             lambda n: progress.advance(task, n),
-            lambda text: progress.update(task, description=text),
+            lambda text: progress.update(task, description=visible(text)),
         )

@@ -37,5 +37,9 @@ class Ragged:
     def __getitem__(self, row: int) -> NDArray[np.int32]:
         return self.values[self.offsets[row] : self.offsets[row + 1]]
 
+    def take(self, rows: NDArray[np.int64]) -> Ragged:
+        """Some of the rows, in the order given."""
+        return Ragged.from_rows([self[row] for row in rows])
+
     def __iter__(self) -> Iterator[NDArray[np.int32]]:
         return (self[row] for row in range(len(self)))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from textsplice.config import Config, SearchConfig
-from textsplice.corpus.table import Table
+from textsplice.config import Config, SearchConfig, config_from_dict
+from textsplice.corpus.table import Example, Table
 from textsplice.errors import InputError
 from textsplice.neighbors.store import Store
 from textsplice.policy.kind import Kind
@@ -20,14 +22,17 @@ from textsplice.search.generation import Generation
 from textsplice.search.judge import likelihoods
 from textsplice.search.offers import Offers
 from textsplice.search.pipeline import Made, Pipeline, Record, check_settings
+from textsplice.search.proof import Proof
 from textsplice.search.propose import PolicyProposer, Proposer
-from textsplice.search.rows import read_generations
+from textsplice.search.rows import no_rows, read_generations
+from textsplice.search.rules.registered import rules_from_dicts
 from textsplice.search.rules.rule import Rule
 from textsplice.search.swap import SWAP, SwapProposer
-from textsplice.search.verify import Proof
 from textsplice.search.verify import verify as verify_generation
 from textsplice.slots.lexicon import Lexicon
 from textsplice.text.vocabulary import Vocabulary
+from textsplice.trace.texts import SourceTexts
+from textsplice.trace.tracing import Tracer
 
 if TYPE_CHECKING:
     from textsplice.policy.policy import Policy
@@ -47,6 +52,7 @@ class Splicer:
         run: str,
         folder: Run | None = None,
         weights: str | None = None,
+        old: bool = False,
     ) -> None:
         self.store = store
         self.vocabulary = vocabulary
@@ -55,6 +61,7 @@ class Splicer:
         self.run = run
         self.folder = folder
         self.weights = weights
+        self.old = old  # made by version 0.1
         self._judges: dict[str, Splicer] = {}
         self._offers = Offers(store, config.neighbors.k, vocabulary)
 
@@ -79,6 +86,7 @@ class Splicer:
             config=prepared.config,
             policy=None,
             run=prepared.key[:12],
+            old=not prepared.manifest.is_signed,
         )
 
     @classmethod
@@ -91,6 +99,7 @@ class Splicer:
             run=run.id,
             folder=run,
             weights=run.weights_id,
+            old=run.is_of_first_version,
         )
 
     def with_neighbors(self, k: int) -> Splicer:
@@ -112,7 +121,7 @@ class Splicer:
         """What generations of this run can be verified against."""
         trained = self.policy is not None or self.folder is not None
         policies = {SWAP.name, self.config.policy.kind} if trained else {SWAP.name}
-        return Proof(self.run, frozenset(policies), self.store, self.vocabulary, self.weights)
+        return Proof(self.run, frozenset(policies), self._offers, self.config, self.weights, self.old)
 
     @cached_property
     def encodings(self) -> Encodings:
@@ -157,6 +166,42 @@ class Splicer:
             total = len(tables)
         return self._pipeline().generations(tables, search, tuple(rules), total=total, quiet=not progress)
 
+    def generate_again(
+        self, generations: Iterable[Generation], *, progress: bool = True
+    ) -> Iterator[Generation]:
+        """The same tables once more by this splicer, under the rules and search settings that they name."""
+
+        def asked(generation: Generation) -> str:
+            return json.dumps([generation.rules, generation.search], sort_keys=True)
+
+        for _, alike in groupby(generations, asked):
+            rows = list(alike)
+            said = rows[0].search
+            search = config_from_dict({"search": said}, rows[0].id).search if said else self.config.search
+            # A row names its judge by an id, not by where it is.
+            search = replace(search, judge=self.config.search.judge if search.judge else "")
+            yield from self.generate_many(
+                [Example(row.id, row.table, None) for row in rows],
+                rules=rules_from_dicts(rows[0].rules, rows[0].id),
+                search=search,
+                progress=progress,
+            )
+
+    @cached_property
+    def tracer(self) -> Tracer:
+        """Traces texts to all texts of the store."""
+        return Tracer(SourceTexts.of_store(self.store, self.vocabulary.words, self.run))
+
+    def trace(
+        self, text: str, table: Table | Mapping[str, object] | None = None, *, exact: bool = True
+    ) -> Generation:
+        """The fewest splices that make any text from the table, if given, and all texts of the store.
+
+        A word that stands in none of them is a gap. Unless `exact`, only texts that share much with it are
+        looked at; `certificate` says which of the two it was.
+        """
+        return self.tracer.trace(text, table, exact=exact)
+
     def made(self, search: SearchConfig, rules: Sequence[Rule] = ()) -> Made:
         """How texts are made with these settings, as their rows say it."""
         return self._pipeline().made(search, rules)
@@ -175,7 +220,15 @@ class Splicer:
 
     def _pipeline(self) -> Pipeline:
         weights = None if self.policy is None else self.weights
-        return Pipeline(self.proposer, self.run, weights, self.store.tokenizer, self.lexicon, self._judge)
+        return Pipeline(
+            self.proposer,
+            self.run,
+            weights,
+            self.store.tokenizer,
+            self.lexicon,
+            self._judge,
+            self.config.corpus.max_table_tokens,
+        )
 
     def _trained(self) -> Policy:
         if self.policy is None:
@@ -193,24 +246,32 @@ class Splicer:
 
 
 def verify(
-    generations: Path | str | Generation | Iterable[Generation], run: Path | str | Splicer | None = None
+    generations: Path | str | Generation | Iterable[Generation],
+    run: Path | str | Splicer | None = None,
+    *,
+    rules: Sequence[Rule] | None = None,
+    search: SearchConfig | None = None,
 ) -> int:
     """Replays generations, or those in a file, and compares what their splices make with what they say.
 
-    With `run`, they must also be of that run: its store, vocabulary, policy, weights and tokenizer. Returns
-    their number; raises `VerificationError`, which names the row and the first thing that is not so.
+    With `run`, they must also be what that run can have made: its neighbors, words, policy, weights,
+    tokenizer and limits. With `rules`, they must have been made under these rules, with `search` under these
+    settings, which then replace the run's own limits. Returns their number; raises `VerificationError`, which
+    names the row and the first thing that is not so.
     """
     splicer = run if run is None or isinstance(run, Splicer) else Splicer.untrained(run)
     proof = None if splicer is None else splicer.proof
     if isinstance(generations, Generation):
         generations = [generations]
     rows = (
-        read_generations(Path(generations))
+        read_generations(Path(generations), exact=True)
         if isinstance(generations, (str, Path))
         else ((generation.id, generation) for generation in generations)
     )
     count = 0
     for where, generation in rows:
-        verify_generation(generation, proof, where=where)
+        verify_generation(generation, proof, asked=rules, search=search, where=where)
         count += 1
+    if not count and isinstance(generations, (str, Path)):
+        raise no_rows(Path(generations))
     return count

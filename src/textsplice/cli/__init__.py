@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import traceback
+from contextlib import suppress
 from importlib import import_module
+from io import TextIOWrapper
+from pathlib import Path
+from typing import NoReturn
 
 import typer
 
 from textsplice import __version__
+from textsplice.cli.output import say
 from textsplice.errors import TextspliceError
+from textsplice.files import storage_error
+from textsplice.parsing import short_repr
+from textsplice.visible import visible
+
+# The reader of our output went away (`| head`): not an error of ours, and nothing left to say. A shell gives
+# this code for other programs that end so, by a signal.
+READER_GONE = 141
+TRACEBACK = "TEXTSPLICE_TRACEBACK"  # a variable that asks for tracebacks
 
 # In the order in which a newcomer meets them; each module has a `register(app)`.
 COMMANDS = (
@@ -21,6 +36,9 @@ COMMANDS = (
     "generate",
     "explain",
     "verify",
+    "trace",
+    "gate",
+    "withdraw",
     "evaluate",
     "experiment",
     "lexicon",
@@ -45,7 +63,7 @@ def about(
     Start here: **textsplice quickstart** runs the whole path on the bundled corpus.
     """
     if version:
-        print(f"textsplice {__version__}")
+        say(f"textsplice {__version__}")
         raise typer.Exit
 
 
@@ -54,16 +72,59 @@ for command in COMMANDS:
 
 
 def main() -> None:
-    """Runs a command; bad input is one sentence on standard error and exit code 2."""
+    """Runs a command. Bad input is one sentence on standard error and exit code 2.
+
+    What this program did not expect is a mistake in it: a line that asks to report it, and exit code 1.
+    """
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by whoever started us
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
+        elif isinstance(stream, TextIOWrapper):
+            # A terminal that has no sign for a character shows its number.
+            stream.reconfigure(errors="backslashreplace")
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()  # here, where a full disk is still an error that can be told
     except TextspliceError as error:
-        print(f"error [{error.code}]: {error.sentence()}", file=sys.stderr)
-        sys.exit(2)
+        _fail(f"error [{error.code}]: {error.sentence()}", 2, error)
     except BrokenPipeError:
-        # The reader of our output went away (`| head`): not an error of ours, and nothing left to say.
-        sys.stderr.close()
-        sys.exit(141)
+        _fail("", READER_GONE)
+    except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):  # Typer ends with 1 then
+            _fail("", READER_GONE)
+        raise
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        sys.exit(130)
+        _fail("interrupted", 130)
+    except MemoryError as error:
+        _fail("error [memory]: there is not enough memory. Use smaller batches or a smaller file.", 2, error)
+    except OSError as error:
+        refused = storage_error(error, Path(error.filename or "standard output"))
+        _fail(f"error [{refused.code}]: {refused.sentence()}", 2, error)
+    except Exception as error:
+        _fail(_unexpected(error), 1, error)
+
+
+def _unexpected(error: Exception) -> str:
+    """What to say of a mistake of this program's."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if "textsplice" in frame.filename] or frames
+    place = f"{Path(own[-1].filename).name}:{own[-1].lineno}"
+    said = short_repr(str(error))
+    return (
+        f"unexpected {type(error).__name__} at {place}: {said}. This is a mistake in textsplice"
+        f" {__version__}: please report it. {TRACEBACK}=1 prints the traceback."
+    )
+
+
+def _fail(sentence: str, code: int, error: Exception | None = None) -> NoReturn:
+    if error is not None and os.environ.get(TRACEBACK):
+        traceback.print_exception(error)
+    with suppress(OSError):
+        say(visible(sentence), err=True, end="\n" if sentence else "")
+    # What is left in the buffer can't be written: without this, Python would try again at its end.
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)

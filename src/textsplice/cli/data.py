@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from textsplice.cli.output import say
+
 app = typer.Typer(help="Fetch the published corpora.", no_args_is_help=True)
 
 
@@ -57,8 +59,8 @@ def get(
         with bar(9, "wikibio") as progress:
             for got in published.get_wikibio(folder, source=source, force=force):
                 progress.advance(1)
-                typer.echo(f"{got.path}: {got.how}")
-        typer.echo(
+                say(f"{got.path}: {got.how}")
+        say(
             "No checksums of WikiBio were published; those of these files"
             f" are in {folder / published.CHECKSUMS}."
         )
@@ -69,7 +71,7 @@ def get(
         for got in published.get_e2e(
             folder, source=source, url=url or published.E2E_URL, force=force, advance=progress.advance
         ):
-            typer.echo(f"{got.path}: {got.how}, checksum as in the release")
+            say(f"{got.path}: {got.how}, checksum as in the release")
 
 
 def register(parent: typer.Typer) -> None:

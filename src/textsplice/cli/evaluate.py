@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from textsplice.cli.output import console, say, say_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,7 +111,7 @@ def run(
     if json:
         from textsplice.evaluate.evaluation import scores_json
 
-        print(scores_json(list(evaluations.values()), comparisons), end="")
+        say_json(scores_json(list(evaluations.values()), comparisons))
         return
     _print_scores(list(evaluations.values()))
     if compare is not None:
@@ -132,30 +133,23 @@ def wanted_metrics(names: str | None) -> list[str]:
 
 
 def _print_scores(evaluations: Sequence[Evaluation]) -> None:
-    from rich.console import Console
-
     from textsplice.evaluate.tables import evaluation_grid, slot_grid
 
-    console = Console()
-    console.print(evaluation_grid(evaluations))
+    console().print(evaluation_grid(evaluations))
     for each in evaluations:
         if each.slots is not None and each.lexicon is not None:
-            console.print(slot_grid(each.name, each.slots, each.lexicon))
+            console().print(slot_grid(each.name, each.slots, each.lexicon))
 
 
 def _print_comparisons(files: tuple[Path, Path], comparisons: Sequence[Comparison]) -> None:
-    from rich.console import Console
-
     from textsplice.evaluate.tables import comparison_grid
 
-    Console().print(comparison_grid(files[0].name, files[1].name, comparisons))
+    console().print(comparison_grid(files[0].name, files[1].name, comparisons))
 
 
 def _print_signatures(evaluation: Evaluation) -> None:
-    from rich.console import Console
-
     for signature in evaluation.signatures:
-        Console().print(signature, style="dim", highlight=False, soft_wrap=True)
+        console().print(signature, style="dim", highlight=False, soft_wrap=True)
 
 
 def _warn_of_empty(path: Path, empty: Sequence[object], count: int) -> None:
@@ -164,4 +158,4 @@ def _warn_of_empty(path: Path, empty: Sequence[object], count: int) -> None:
 
 
 def _say(sentence: str) -> None:
-    print(sentence, file=sys.stderr)
+    say(sentence, err=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from textsplice.cli import ratings
+from textsplice.cli.output import say
 from textsplice.cli.systems import (
     by_neighbors,
     check_values,
@@ -316,5 +317,5 @@ def _numbers(text: str) -> list[int]:
 
 
 def _print(result: Result, out: Path) -> None:
-    print(result.markdown)
-    print(f"{out}: {', '.join([f'{result.name}.json', f'{result.name}.md', *result.files])}")
+    say(result.markdown)
+    say(f"{out}: {', '.join([f'{result.name}.json', f'{result.name}.md', *result.files])}")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
+
+from textsplice.cli.output import say, say_view
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +41,7 @@ def explain(
         typer.Option(
             "--as",
             metavar="VIEW",
-            help="terminal, plain, svg, html, notebook, or a view of a plugin."
+            help="terminal, plain, svg, html, notebook, prov (W3C PROV-JSON), or a view of a plugin."
             " Default: terminal on a terminal, else plain.",
         ),
     ] = None,
@@ -58,10 +59,10 @@ def explain(
     if text is None:  # shown already
         return
     if out is None:
-        print(text, end="" if text.endswith("\n") else "\n")
+        say_view(text)
     else:
         write_new(out, text, force=force)
-        print(out)
+        say(out)
 
 
 def _find(file: Path, id_: str | None) -> Generation:
@@ -76,15 +77,16 @@ def _find(file: Path, id_: str | None) -> Generation:
 
 def _generate(run: Path, record: str | None) -> Generation:
     from textsplice.cli.systems import open_splicer
-    from textsplice.errors import InputError
+    from textsplice.corpus.jsonl import parse_line
+    from textsplice.errors import CorpusError, InputError
+    from textsplice.parsing import short_repr
 
     remedy = """Write it as JSON: '{"name": "Blue Spice"}'."""
     if not record:
         raise InputError("a run needs a record to generate from.", where=str(run), remedy=remedy)
     try:
-        table = json.loads(record)
-    except ValueError as error:
-        raise InputError(f"{record!r} is not a record: {error}.", where=str(run), remedy=remedy) from error
-    if not isinstance(table, dict):
-        raise InputError(f"{record!r} is not a record.", where=str(run), remedy=remedy)
-    return open_splicer(run).generate(cast("dict[str, str | list[str]]", table))
+        table = parse_line(record, where="")
+    except CorpusError as error:
+        what = f"{short_repr(record)} is not a record: {error.what}"
+        raise InputError(what, where=str(run), remedy=remedy) from error
+    return open_splicer(run).generate(table)

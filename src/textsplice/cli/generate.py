@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import nullcontext
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
+
+from textsplice.cli.output import say
 
 if TYPE_CHECKING:
     from textsplice.corpus import Example, Table
@@ -59,6 +61,12 @@ Require = Annotated[
 Forbid = Annotated[
     list[str] | None, typer.Option(metavar="WORD", help="Rule: the word or phrase must not appear.")
 ]
+ForbidLookalikes = Annotated[
+    bool,
+    typer.Option(
+        "--forbid-lookalikes", help="What --forbid names is also found in letters that look like it."
+    ),
+]
 CopyOnly = Annotated[bool, typer.Option("--copy-only", help="Rule: no generated words.")]
 KeepSentences = Annotated[
     bool, typer.Option("--keep-sentences", help="Rule: no whole sentence is ever replaced.")
@@ -71,6 +79,12 @@ AnyRule = Annotated[
 ]
 CacheEncodings = Annotated[
     bool, typer.Option("--cache-encodings", help="Keep the encodings of all neighbors in the run's folder.")
+]
+Check = Annotated[
+    bool,
+    typer.Option(
+        "--check", help="First read every file of the run, also those whose size and time are unchanged."
+    ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No bar, no summary.")]
 
@@ -96,12 +110,14 @@ def generate(
     approved: Approved = None,
     require: Require = None,
     forbid: Forbid = None,
+    forbid_lookalikes: ForbidLookalikes = False,
     copy_only: CopyOnly = False,
     keep_sentences: KeepSentences = False,
     min_sentences: MinSentences = None,
     max_sentences: MaxSentences = None,
     rule: AnyRule = None,
     cache_encodings: CacheEncodings = False,
+    check: Check = False,
     quiet: Quiet = False,
 ) -> None:
     """Write one JSON object per table: text, splices, provenance, score, rules (docs/formats.md).
@@ -109,24 +125,27 @@ def generate(
     Rows are in the order of the tables. A table for which no text obeys the rules has a row too, with status
     "abstained" and the reason.
     """
-    from textsplice.cli.systems import check_values, open_splicer, search_of
+    from textsplice.cli.systems import check_folder, check_values, open_splicer, search_of
     from textsplice.corpus import read_corpus
-    from textsplice.search.rows import open_rows, write_row
+    from textsplice.search.rows import write_row
 
+    if check:
+        check_folder(run)
     splicer = open_splicer(run, swap=swap)
     corpus = read_corpus(tables, split, text_column=text_column, like=splicer.config.corpus)
-    rules = _rules(approved, require, forbid, copy_only, keep_sentences, min_sentences, max_sentences)
-    rules += [_parse_rule(text) for text in rule or []]
+    rules = rules_of(approved, require, forbid, copy_only, keep_sentences, min_sentences, max_sentences)
+    rules = with_lookalikes(rules) if forbid_lookalikes else rules
+    rules += [parse_rule(text) for text in rule or []]
+    _check_approved(rules, splicer)
     shortcuts = {"beam": beam, "batch_size": batch_size}
     changes = [f"search.{key}={value}" for key, value in shortcuts.items() if value is not None]
     search = search_of(splicer, check_values([*(values or []), *changes]))
     examples = islice(distinct_tables(corpus) if distinct else corpus, limit)
-    done = _done(out, examples, splicer.made(search, rules), resume=resume)
-    if cache_encodings:
-        _cache_encodings(splicer, quiet=quiet)
-    target = nullcontext(sys.stdout) if out is None else open_rows(out)
     counts = {"ok": 0, "unfinished": 0, "abstained": 0}
-    with target as file:
+    with opened(out, resume=resume) as file:
+        done = _done(out, examples, splicer.made(search, rules))
+        if cache_encodings:
+            _cache_encodings(splicer, quiet=quiet)
         for generation in splicer.generate_many(
             examples,
             rules=rules,
@@ -139,7 +158,27 @@ def generate(
     if not quiet:
         told = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
         skipped = f"; {done} were there already" if done else ""
-        typer.echo(f"{out or 'standard output'}: {told or 'nothing to do'}{skipped}.", err=True)
+        say(f"{out or 'standard output'}: {told or 'nothing to do'}{skipped}.", err=True)
+
+
+def _check_approved(rules: Iterable[Rule], splicer: Splicer) -> None:
+    """Says which approved texts are not there; an error if none is."""
+    from textsplice.errors import ConfigError
+    from textsplice.search.rules import ApprovedNeighbors
+
+    for rule in rules:
+        if isinstance(rule, ApprovedNeighbors):
+            missing = sorted(rule.ids - splicer.store.rows_of.keys())
+            if missing and len(missing) == len(rule.ids):
+                raise ConfigError(
+                    f"the run has no text with an approved id; the first is {missing[0]!r}.",
+                    where="--approved",
+                )
+            if missing:
+                say(
+                    f"--approved: {len(missing)} ids are of no text of the run, such as {missing[0]!r}.",
+                    err=True,
+                )
 
 
 def distinct_tables(examples: Iterable[Example]) -> Iterator[Example]:
@@ -161,7 +200,7 @@ def _cache_encodings(splicer: Splicer, *, quiet: bool) -> None:
     splicer.encodings.save(quiet=quiet)
 
 
-def _rules(
+def rules_of(
     approved: Path | None,
     require: list[str] | None,
     forbid: list[str] | None,
@@ -170,7 +209,9 @@ def _rules(
     min_sentences: int | None,
     max_sentences: int | None,
 ) -> list[Rule]:
+    """The rules that options ask for."""
     from textsplice.errors import ConfigError
+    from textsplice.parsing import read_text
     from textsplice.search import rules
 
     if min_sentences and max_sentences and min_sentences > max_sentences:
@@ -179,15 +220,13 @@ def _rules(
         )
     found: list[Rule] = []
     if approved is not None:
-        try:
-            lines = approved.read_text(encoding="utf-8").splitlines()
-        except OSError as error:
-            raise ConfigError(f"{error.strerror}.", where=str(approved)) from error
-        except UnicodeDecodeError as error:
+        lines = read_text(approved, ConfigError, remedy="Write one id per line, as UTF-8.").splitlines()
+        ids = [line.strip() for line in lines if line.strip()]
+        if not ids:
             raise ConfigError(
-                "is not UTF-8 text.", where=str(approved), remedy="Write one id per line, as UTF-8."
-            ) from error
-        found.append(rules.ApprovedNeighbors([line.strip() for line in lines if line.strip()]))
+                "names no text.", where=str(approved), remedy="Write one id per line, as UTF-8."
+            )
+        found.append(rules.ApprovedNeighbors(ids))
     if require:
         found.append(rules.RequireFields(require))
     if forbid:
@@ -203,36 +242,81 @@ def _rules(
     return found
 
 
-def _parse_rule(text: str) -> Rule:
+def with_lookalikes(rules: list[Rule]) -> list[Rule]:
+    """The same rules; what is forbidden is also found in letters that look alike."""
     from textsplice.errors import ConfigError
+    from textsplice.search.rules import ForbidWords
+
+    if not any(isinstance(rule, ForbidWords) for rule in rules):
+        raise ConfigError(
+            "there is no word to forbid.", where="--forbid-lookalikes", remedy="Name one with --forbid."
+        )
+    return [ForbidWords(r.words, lookalikes=True) if isinstance(r, ForbidWords) else r for r in rules]
+
+
+def parse_rule(text: str) -> Rule:
+    from textsplice.errors import ConfigError
+    from textsplice.parsing import parse_object, short_repr
     from textsplice.search.rules import rule_from_dict
 
+    remedy = """Write it as '{"rule": NAME, …}'."""
+    return rule_from_dict(
+        parse_object(text, ConfigError, f"--rule {short_repr(text)}", remedy=remedy), "--rule"
+    )
+
+
+@contextmanager
+def opened(out: Path | None, *, resume: bool) -> Generator[IO[str]]:
+    """The file to write rows to, held from the first look at it to the last row: no other process has it.
+
+    If nothing was written, a file that was not there before is not there after.
+    """
+    from textsplice.errors import ConfigError
+    from textsplice.files import require_plain_file
+    from textsplice.search.rows import open_rows
+
+    if out is None:
+        if resume:
+            raise ConfigError("--resume needs --out: what went to standard output is gone.")
+        yield sys.stdout
+        return
+    require_plain_file(out, remedy="Name a file; without --out, rows go to standard output.")
+    new = not out.exists()
+    with _writing(out), open_rows(out) as file:
+        if not resume and out.stat().st_size:
+            raise ConfigError(
+                "the file is there already.",
+                where=str(out),
+                remedy="Go on with --resume, or name another file.",
+            )
+        try:
+            yield file
+        except BaseException:
+            if new and not out.stat().st_size:
+                out.unlink()
+            raise
+
+
+@contextmanager
+def _writing(out: Path) -> Generator[None]:
+    """Names the file in what the system says when it is closed: on a full disk, it tries to write again."""
+    from textsplice.files import storage_error
+
     try:
-        data = json.loads(text)
-    except ValueError as error:
-        raise ConfigError(
-            f"{text!r} is not JSON: {error}.", where="--rule", remedy="""Write it as '{"rule": NAME, …}'."""
-        ) from error
-    return rule_from_dict(data, "--rule")
+        yield
+    except BrokenPipeError:  # of standard error
+        raise
+    except OSError as error:
+        raise storage_error(error, out) from error
 
 
-def _done(out: Path | None, examples: Iterator[Example], made: Mapping[str, object], *, resume: bool) -> int:
+def _done(out: Path | None, examples: Iterator[Example], made: Mapping[str, object]) -> int:
     """Passes over the examples whose rows the file has; half a row at its end is cut off."""
     from textsplice.errors import ConfigError
     from textsplice.search.rows import already_written, made_otherwise
 
     if out is None:
-        if resume:
-            raise ConfigError("--resume needs --out: what went to standard output is gone.")
         return 0
-    if out.is_dir():
-        raise ConfigError("is a folder.", where=str(out), remedy="Name a file in it.")
-    if out.exists() and out.stat().st_size and not resume:
-        raise ConfigError(
-            "the file is there already.",
-            where=str(out),
-            remedy="Go on with --resume, or name another file.",
-        )
     written = already_written(out)
     for place, row in zip(written.places, written.rows, strict=True):
         example = next(examples, None)

@@ -24,6 +24,8 @@ Examples:
     textsplice inspect prepared/e2e --split dev --example 12
 
     textsplice inspect prepared/e2e --json
+
+    textsplice inspect runs/e2e --check
 """
 
 
@@ -33,7 +35,9 @@ def register(app: typer.Typer) -> None:
 
 
 def run(
-    prepared: Annotated[Path, typer.Argument(help="The folder that `prepare` made.")],
+    prepared: Annotated[
+        Path, typer.Argument(help="The folder that `prepare` made; with --check, also a run.")
+    ],
     split: Annotated[
         str | None, typer.Option(help="Only this split; with --example, the default is train.")
     ] = None,
@@ -41,18 +45,26 @@ def run(
         int | None, typer.Option(min=0, help="Show the derivation of this example, canvas by canvas.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="The numbers as JSON.")] = False,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Only read every listed file: are all as they were written?"),
+    ] = False,
 ) -> None:
     """Shows the numbers of a prepared folder, or one example."""
-    from rich.console import Console
-
+    from textsplice.cli.output import console as new_console
+    from textsplice.cli.output import say, say_json
+    from textsplice.cli.systems import check_folder
     from textsplice.runs import Prepared
 
+    if check:
+        say(f"{prepared}: {check_folder(prepared)} listed files are what textsplice wrote.")
+        return
     opened = Prepared.open(prepared)
-    console = Console()
+    console = new_console()
     if example is not None:
         show_example(console, opened, split or "train", example)
     elif json:
-        console.print_json(_as_json(opened, split))
+        say_json(_as_json(opened, split))
     else:
         show_numbers(console, opened, split)
 
@@ -64,7 +76,7 @@ def _as_json(prepared: Prepared, split: str | None) -> str:
     from textsplice.prepare.summary import summarize
 
     names = [split] if split else list(prepared.splits)
-    return json.dumps({name: asdict(summarize(prepared, name)) for name in names})
+    return json.dumps({name: asdict(summarize(prepared, name)) for name in names}, indent=2)
 
 
 def show_numbers(console: Console, prepared: Prepared, split: str | None) -> None:

@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from textsplice.cli.output import console, say
+from textsplice.visible import visible
+
 app = typer.Typer(help="Lexicons: how the values of a corpus are worded.", no_args_is_help=True)
 
 
@@ -40,23 +43,20 @@ def induce(
         textsplice evaluate dev.jsonl --references e2e:data/e2e --lexicon lexicon.toml
     """
     from textsplice.corpus import read_corpus
-    from textsplice.errors import ConfigError
-    from textsplice.files import atomic_write_text
+    from textsplice.files import require_new, write_new
     from textsplice.slots.induce import induce as induce_lexicon
 
-    if out is not None and out.exists() and not force:
-        raise ConfigError(
-            "the file exists.", where=str(out), remedy="Name another, or replace it with --force."
-        )
+    if out is not None:
+        require_new(out, force=force)
     examples = read_corpus(corpus, split, text_column=text_column)
     # Every n-th text: adjacent rows often share their table.
     step = -(-len(examples) // limit)
     text = induce_lexicon(e for number, e in enumerate(examples) if number % step == 0).to_toml()
     if out is None:
-        print(text)
+        say(text)
         return
-    atomic_write_text(out, text)
-    print(f"{out}: a proposal; read and correct it.")
+    write_new(out, text, force=force)
+    say(f"{out}: a proposal; read and correct it.")
 
 
 @app.command()
@@ -80,8 +80,6 @@ def check(
 
         textsplice lexicon check mine.csv --text-column summary --lexicon values --split all
     """
-    from rich.console import Console
-
     from textsplice.corpus import read_corpus
     from textsplice.evaluate.tables import slot_grid
     from textsplice.slots.check import check_slots, summarize_slots
@@ -90,11 +88,10 @@ def check(
     examples = [e for e in read_corpus(corpus, split, text_column=text_column) if e.text]
     known = Lexicon.named(lexicon, (e.table for e in examples))
     reports = [check_slots(e.text or "", e.table, known) for e in examples]
-    console = Console()
-    console.print(slot_grid(f"{corpus}/{split}", summarize_slots(reports), lexicon))
+    console().print(slot_grid(f"{corpus}/{split}", summarize_slots(reports), lexicon))
     erring = [(e, r) for e, r in zip(examples, reports, strict=True) if r.errors]
     for example, report in erring[:show]:
-        console.print(f"\n{example.id}: {example.text}\n  {report}", highlight=False, markup=False)
+        say(f"\n{visible(example.id)}: {visible(example.text or '')}\n  {report}")
 
 
 def register(parent: typer.Typer) -> None:

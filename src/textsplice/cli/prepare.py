@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from textsplice.cli.output import say
 
 EXAMPLES = """
 Turn a corpus into a prepared folder: tokens, masks, neighbors, least derivations.
@@ -42,12 +44,12 @@ def run(
 
     settings = load_config(config).with_values(set_ or [])
     if text_column is not None:
-        settings = settings.with_values([f'corpus.text_column="{text_column}"'])
+        settings = replace(settings, corpus=replace(settings.corpus, text_column=text_column))
 
-    def say(line: str) -> None:
+    def report(line: str) -> None:
         if not quiet:
-            print(line, file=sys.stderr)
+            say(line, err=True)
 
-    prepared = prepare(settings, folder=out, threads=threads, report=say, quiet=quiet)
+    prepared = prepare(settings, folder=out, threads=threads, report=report, quiet=quiet)
     if not quiet:
-        print(f"{prepared.folder}: ready. Look into it with `textsplice inspect {prepared.folder}`.")
+        say(f"{prepared.folder}: ready. Look into it with `textsplice inspect {prepared.folder}`.")

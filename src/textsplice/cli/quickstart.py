@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from textsplice.cli.output import console, say
+
 if TYPE_CHECKING:
     from textsplice.config import Config
     from textsplice.evaluate.evaluation import Evaluation
@@ -93,12 +95,12 @@ def run(
     evaluations = [_evaluate(outputs), _evaluate(out / "swap.jsonl")]
     _print_scores(evaluations)
     folder.write("run/scores.json", scores_json(evaluations[:1]))
-    print("\nThe first texts, as they came:")
+    say("\nThe first texts, as they came:")
     for text in generated[:SHOWN]:
-        print(f"  · {text}")
-    print(f"\n{len(generated)} trained and {len(swapped)} untrained texts, each with its splices.")
-    print(f"See one being built:  textsplice explain {outputs}")
-    print(f"The report:           {write_report(run_folder, None)}")
+        say(f"  · {text}")
+    say(f"\n{len(generated)} trained and {len(swapped)} untrained texts, each with its splices.")
+    say(f"See one being built:  textsplice explain {outputs}")
+    say(f"The report:           {write_report(run_folder, None)}")
 
 
 def quickstart_config(out: Path, steps: int | None = None) -> Config:
@@ -173,12 +175,12 @@ def train_run(config: Config, prepared: Prepared) -> None:
     folder = Path(config.output.run)
     fresh = Run.is_run(folder) and not Run.open(folder).is_of(prepared)
     if fresh:
-        print(f"{folder} was trained on the data of another version: it is trained again.", flush=True)
+        say(f"{folder} was trained on the data of another version: it is trained again.")
     train(config, resume=not fresh, fresh=fresh)
 
 
 def _say(number: int, what: str) -> None:
-    print(f"\n[{number}/5] {what}", flush=True)
+    say(f"\n[{number}/5] {what}")
 
 
 def _generate(splicer: Splicer, folder: OutputFolder, name: str) -> list[str]:
@@ -200,8 +202,6 @@ def _evaluate(outputs: Path) -> Evaluation:
 
 
 def _print_scores(evaluations: list[Evaluation]) -> None:
-    from rich.console import Console
-
     from textsplice.evaluate.tables import evaluation_grid
 
-    Console().print(evaluation_grid(evaluations))
+    console().print(evaluation_grid(evaluations))

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from textsplice.cli.output import say
+
 app = typer.Typer(help="Human ratings: make sheets, read them back.", no_args_is_help=True)
 
 
@@ -43,8 +45,8 @@ def make(
     read = {name: read_outputs(path) for name, path in systems.items()}
     written = write_sheets(out, make_items(read, examples=examples, raters=raters, seed=seed), seed=seed)
     for path in written:
-        print(path)
-    print(f"Send each rater one file; keep {written[-1].name} to yourself.")
+        say(path)
+    say(f"Send each rater one file; keep {written[-1].name} to yourself.")
 
 
 @app.command()
@@ -76,4 +78,4 @@ def read(
     text = analyses_as_markdown(ratings, analyses)
     drawn = ratings_figure("ratings", analyses) if figure else {}
     Result("ratings", analyses_as_data(ratings, analyses), text, drawn).write(target)
-    print(text)
+    say(text)

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from textsplice.cli.output import say
+
 EXAMPLES = """
 Write report.html: settings, data, learning curve, scores, and derivations that can be played.
 
@@ -32,10 +34,10 @@ def run(
     ] = None,
     derivations: Annotated[int, typer.Option(min=0, help="The number of derivations to show.")] = 20,
     force: Annotated[
-        bool, typer.Option("--force", help="Overwrite a file that is not an earlier report.")
+        bool, typer.Option("--force", help="Overwrite a file that is not an unchanged report.")
     ] = False,
 ) -> None:
     """Writes the page and prints its path."""
     from textsplice.report.overview import write_report
 
-    print(write_report(run_or_file, out, derivations=derivations, force=force))
+    say(write_report(run_or_file, out, derivations=derivations, force=force))

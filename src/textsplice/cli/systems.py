@@ -75,6 +75,19 @@ def open_splicer(folder: Path, *, swap: bool = False) -> Splicer:
     return Splicer.untrained(folder) if swap or Prepared.is_prepared(folder) else Splicer.load(folder)
 
 
+def check_folder(folder: Path) -> int:
+    """Reads every file of a run or prepared folder and compares its hash; how many there are."""
+    from textsplice.errors import StorageError
+    from textsplice.runs import Prepared, Run
+
+    count = (Run if Run.is_run(folder) else Prepared).open(folder).check()
+    if not count:
+        raise StorageError(
+            "has no hashes: a version of textsplice made it that did not write any.", where=str(folder)
+        )
+    return count
+
+
 def by_neighbors(paths: Mapping[str, Path]) -> dict[str, Callable[[int], Splicer]]:
     """The splicers of runs as functions of the number of neighbors; one run is in memory at a time."""
     last: dict[Path, Splicer] = {}

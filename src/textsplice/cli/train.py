@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from textsplice.cli.output import say
+
 EPILOG = """Examples:
 
 textsplice train configs/e2e-full.toml
@@ -56,13 +58,13 @@ def train_command(
         if result.best_loss is None
         else f"best validation loss {result.best_loss:.3f} at step {result.best_step}"
     )
-    typer.echo(
+    say(
         f"{result.run}: {result.step} steps in {result.elapsed / 60:.1f} minutes "
         f"(ended by {result.ending}), {best}.",
         err=True,
     )
     if result.ending == "interrupted":
-        typer.echo(f"Continue with: {_resume_command(sys.argv)}", err=True)
+        say(f"Continue with: {_resume_command(sys.argv)}", err=True)
 
 
 def _resume_command(arguments: list[str]) -> str:

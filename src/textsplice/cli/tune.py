@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from textsplice.cli.output import say
+
 EPILOG = """Examples:
 
 textsplice tune configs/e2e-full.toml --trials 50
@@ -40,8 +42,8 @@ def tune_command(
 
     def report(line: str) -> None:
         if not quiet:
-            typer.echo(line, err=True)
+            say(line, err=True)
 
     settings = load_config(config).with_values(values or [])
     result = tune(settings, trials=trials, minutes=minutes, quiet=quiet, report=report)
-    typer.echo(f"{result.best_config}: validation loss {result.best_loss:.3f}")
+    say(f"{result.best_config}: validation loss {result.best_loss:.3f}")

@@ -18,7 +18,7 @@ from textsplice.errors import CorpusError
 
 SPLIT_FILES = {"train": "trainset.csv", "dev": "devset.csv", "test": "testset_w_refs.csv"}
 
-_NAME = re.compile(r"\s*([^\[\],]+?)\s*\[")
+_NAME = re.compile(r"([^\[\],]*)\[")
 _NEXT = re.compile(r"\]\s*(?:,|$)")
 
 
@@ -84,11 +84,12 @@ def parse_mr(mr: str, *, where: str | None = None) -> Table:
 
     A value may contain commas, pairs of brackets, and a `]` that is not followed by a comma or the end.
     """
-    fields: list[tuple[str, tuple[str, ...]]] = []
+    fields: dict[str, tuple[str, ...]] = {}
     position = 0
     while position < len(mr):
         opening = _NAME.match(mr, position)
-        if opening is None:
+        name = opening.group(1).strip() if opening else ""
+        if opening is None or not name:
             if not mr[position:].strip() and not fields:
                 break
             raise CorpusError(
@@ -96,8 +97,7 @@ def parse_mr(mr: str, *, where: str | None = None) -> Table:
                 f" found {mr[position : position + 20].strip()!r}.",
                 where=where,
             )
-        name = opening.group(1)
-        if any(name == field for field, _ in fields):
+        if name in fields:
             raise CorpusError(
                 f"the field {name!r} appears twice in the mr.",
                 where=where,
@@ -105,10 +105,10 @@ def parse_mr(mr: str, *, where: str | None = None) -> Table:
             )
         end, position = _closing(mr, opening.end(), name, where)
         value = mr[opening.end() : end].strip()
-        fields.append((name, (value,) if value else ()))
+        fields[name] = (value,) if value else ()
     if not fields:
         raise CorpusError("the table has no field.", where=where)
-    return Table(tuple(fields))
+    return Table(tuple(fields.items()))
 
 
 def _closing(mr: str, begin: int, name: str, where: str | None) -> tuple[int, int]:

@@ -21,15 +21,21 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     offset = 0
     with open_bytes(path) as file:
         for number, raw in enumerate(_raw_lines(file, path), start=1):
-            where = f"{path}:{number}"
-            nul = raw.find(b"\0")
-            if nul >= 0:
+            if b"\0" in raw:
                 raise CorpusError(
-                    f"there is a NUL byte at byte {offset + nul} of the file.",
-                    where=where,
+                    f"there is a NUL byte at byte {offset + raw.index(0)} of the file.",
+                    where=f"{path}:{number}",
                     remedy="It is damaged or not a text file in UTF-8.",
                 )
-            text = _decode(raw, offset, where)
+            try:
+                text = raw.decode("utf-8")
+            except UnicodeDecodeError as error:
+                at = error.start
+                raise CorpusError(
+                    f"byte 0x{raw[at]:02x} at byte {offset + at} of the file is not valid UTF-8.",
+                    where=f"{path}:{number}",
+                    remedy="Save the file as UTF-8.",
+                ) from error
             yield number, text.removeprefix(BOM) if number == 1 else text
             offset += len(raw)
 
@@ -67,14 +73,3 @@ def _raw_lines(file: gzip.GzipFile | BufferedReader, path: Path) -> Iterator[byt
                 f"the line is longer than {MAX_LINE_BYTES >> 20} MiB.", where=f"{path}:{number}"
             )
         yield raw
-
-
-def _decode(raw: bytes, offset: int, where: str) -> str:
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise CorpusError(
-            f"byte 0x{raw[error.start]:02x} at byte {offset + error.start} of the file is not valid UTF-8.",
-            where=where,
-            remedy="Save the file as UTF-8.",
-        ) from error

@@ -7,12 +7,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from textsplice.corpus.jsonl import example_of
+from textsplice.corpus.jsonl import example_of, first_repeated
 from textsplice.corpus.reader import Reader
+from textsplice.corpus.record import as_text
 from textsplice.corpus.table import Example
 from textsplice.errors import CorpusError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
 BATCH_ROWS = 1024
@@ -33,7 +35,7 @@ class ParquetReader(Reader):
             maps = _holds_maps(file)
             row = 0
             for batch in file.iter_batches(batch_size=BATCH_ROWS):
-                for record in cast("list[dict[str, object]]", batch.to_pylist()):
+                for record in _records(batch, where=f"{self.path}:{row + 1}"):
                     row += 1
                     where = f"{self.path}:{row}"
                     if maps:
@@ -43,9 +45,8 @@ class ParquetReader(Reader):
                     yield example_of(record, self.id_of(row), text_column, where=where)
 
     def _check(self, columns: list[str]) -> None:
-        for name in columns:
-            if columns.count(name) > 1:
-                raise CorpusError(f"the column {name!r} appears twice.", where=str(self.path))
+        if (name := first_repeated(columns)) is not None:
+            raise CorpusError(f"the column {name!r} appears twice.", where=str(self.path))
 
 
 def _nested(record: dict[str, object], text_column: str | None) -> dict[str, object]:
@@ -63,13 +64,25 @@ def _holds_maps(file: pq.ParquetFile) -> bool:
 
 def _object(pairs: object, *, where: str) -> dict[str, object]:
     """A map arrives as a list of pairs, in which a key can appear twice."""
-    items = cast("list[tuple[str, object]]", pairs or [])
-    record = dict(items)
-    if len(record) < len(items):
-        names = [name for name, _ in items]
-        repeated = next(name for name in names if names.count(name) > 1)
-        raise CorpusError(f"the field {repeated!r} appears twice.", where=where)
+    items = cast("list[tuple[object, object]]", pairs or [])
+    record: dict[str, object] = {}
+    for key, value in items:
+        name = key if isinstance(key, str) else as_text(key, "the name of a field", where=where)
+        if name in record:
+            raise CorpusError(f"the field {name!r} appears twice.", where=where)
+        record[name] = value
     return record
+
+
+def _records(batch: pa.RecordBatch, *, where: str) -> list[dict[str, object]]:
+    try:
+        return cast("list[dict[str, object]]", batch.to_pylist())
+    except (ValueError, OverflowError, TypeError, KeyError) as error:  # a date of the year 292278994, …
+        raise CorpusError(
+            f"a value in this row or one of the next {batch.num_rows - 1:,} has no equal in Python: {error}.",
+            where=where,
+            remedy="Write the column as text.",
+        ) from error
 
 
 @contextmanager
@@ -80,7 +93,7 @@ def _opened(path: Path) -> Generator[pq.ParquetFile, None, None]:
     try:
         with pq.ParquetFile(path) as file:
             yield file
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:  # ValueError: a name that is not UTF-8
         raise CorpusError(
             "the Parquet file is truncated or damaged.",
             where=str(path),

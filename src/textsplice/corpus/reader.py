@@ -19,6 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -90,4 +91,8 @@ class Reader(ABC):
 
     def id_of(self, number: int) -> str:
         """The id of an example that has none of its own; numbers count from 1."""
-        return f"{self.split or self.path.name.split('.')[0]}:{number}"
+        return f"{self._prefix}:{number}"
+
+    @cached_property
+    def _prefix(self) -> str:
+        return self.split or self.path.name.split(".")[0]

@@ -42,6 +42,7 @@ def read_header(path: Path) -> list[str]:
         raise CorpusError("the file is empty.", where=str(path))
     header = [name.strip() for name in first.cells]
     where = f"{path}:{first.line}"
+    seen: set[str] = set()
     for number, name in enumerate(header, start=1):
         if not name:
             raise CorpusError(
@@ -49,8 +50,9 @@ def read_header(path: Path) -> list[str]:
                 where=where,
                 remedy="Name it or delete the column.",
             )
-        if name in header[: number - 1]:
+        if name in seen:
             raise CorpusError(f"the column {name!r} appears twice in the header.", where=where)
+        seen.add(name)
     if len(header) == 1:
         for separator, called in ((";", "semicolons"), ("\t", "tabs")):
             if separator in header[0]:

@@ -15,6 +15,7 @@ from textsplice.corpus.reader import Reader, ReadOptions, Sentences
 from textsplice.corpus.splits import Cut, file_of_split, split_of_file, split_of_folder
 from textsplice.errors import CorpusError
 from textsplice.extensions import FORMATS
+from textsplice.parsing import called, unreadable
 
 _PREFIXED = re.compile(r"([A-Za-z][A-Za-z0-9_+-]+):(.*)", re.DOTALL)
 
@@ -43,12 +44,19 @@ def read_corpus(
         text_column_optional=text_column is None,
         sentences=sentences or (like.sentences if like else "first"),
     )
-    found = _located(str(source))
+    try:
+        return _opened(str(source), split, options)
+    except OSError as error:  # a folder that may not be entered, a name that is too long
+        raise unreadable(error, str(source), CorpusError) from error
+
+
+def _opened(source: str, split: str | None, options: ReadOptions) -> Corpus:
+    found = _located(source)
     if found.one_file:
-        part = split_of_file(split, str(source))
+        part = split_of_file(split, source)
         reader = found.open(None, options)
     else:
-        part = split_of_folder(split, str(source))
+        part = split_of_folder(split, source)
         reader = found.open(part, options)
     for path in reader.files:
         if path.stat().st_size == 0:
@@ -56,7 +64,7 @@ def read_corpus(
     # The first example is read now, so that a file of another kind is reported here.
     if next(reader.examples(), None) is None:
         raise CorpusError("there is no example in this file.", where=str(reader.files[0]))
-    return Corpus(Cut(reader, part) if found.one_file and part else reader, str(source), part)
+    return Corpus(Cut(reader, part) if found.one_file and part else reader, source, part)
 
 
 def is_one_file(source: str | Path) -> bool:
@@ -92,6 +100,7 @@ def _located(source: str) -> _Located:
     if prefixed is None or path.exists():
         if not path.exists():
             raise missing_file(path)
+        _require_file_or_folder(path)
         return _Located(None, path)
     prefix, path = prefixed[1], Path(prefixed[2]).expanduser()
     if prefix not in FORMATS:
@@ -105,6 +114,7 @@ def _located(source: str) -> _Located:
     reader = _format(prefix)
     if not path.exists():
         raise missing_file(path, remedy=reader.if_missing)
+    _require_file_or_folder(path)
     kind = "folder" if path.is_dir() else "file"
     if kind not in reader.takes:
         wanted = " or ".join(reader.takes) or "path"
@@ -114,6 +124,16 @@ def _located(source: str) -> _Located:
             remedy=f"Name a {wanted} after '{prefix}:'." if reader.takes else f"Write {prefix!r}.",
         )
     return _Located(reader, path)
+
+
+def _require_file_or_folder(path: Path) -> None:
+    mode = path.stat().st_mode
+    if not (path.is_file() or path.is_dir()):
+        raise CorpusError(
+            f"is {called(mode)}; a corpus is read more than once.",
+            where=str(path),
+            remedy="Save it as a file.",
+        )
 
 
 def _format(name: str) -> type[Reader]:

@@ -28,7 +28,7 @@ class CsvReader(Reader):
         text_column = self.options.text_column_among(header, usual="text", where=f"{self.path}:1")
         text_at = None if text_column is None else header.index(text_column)
         id_at = header.index("id") if "id" in header else None
-        fields_at = [at for at in range(len(header)) if at not in (text_at, id_at)]
+        fields_at = [(at, name) for at, name in enumerate(header) if at not in (text_at, id_at)]
         if not fields_at:
             raise CorpusError(
                 "the table has no field.",
@@ -36,11 +36,11 @@ class CsvReader(Reader):
                 remedy=f"The header {','.join(header)!r} needs a column for each field.",
             )
         for number, (_, cells) in enumerate(read_records(self.path, header), start=1):
-            values = ((header[at], cells[at].strip()) for at in fields_at)
+            fields = [(name, (value,) if (value := cells[at].strip()) else ()) for at, name in fields_at]
             given_id = "" if id_at is None else cells[id_at].strip()
             text = "" if text_at is None else cells[text_at]
             yield Example(
                 given_id or self.id_of(number),
-                Table(tuple((name, (value,) if value else ()) for name, value in values)),
+                Table(tuple(fields)),
                 text if text.strip() else None,
             )

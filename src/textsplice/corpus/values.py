@@ -53,7 +53,11 @@ def as_text(value: object, name: str, error: type[TextspliceError], where: str |
         case bool():
             return "yes" if value else "no"
         case int() | Decimal():
-            return str(value)
+            try:
+                return str(value)
+            except ValueError as failure:  # Python writes no number of more than 4,300 digits
+                what = f"the field {name!r} holds a number with too many digits."
+                raise error(what, where=where, remedy="Give it as text.") from failure
         case float():
             return _digits(value)
         case date() | time():

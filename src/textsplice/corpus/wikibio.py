@@ -22,6 +22,8 @@ from textsplice.errors import CorpusError
 SPLIT_NAMES = {"train": "train", "dev": "valid", "test": "test"}
 KINDS = ("box", "nb", "sent")
 
+MOST_SENTENCES = 1_000_000
+
 _NUMBERED = re.compile(r"(.+)_\d+")
 
 
@@ -132,6 +134,6 @@ def _sentence_count(line: str, *, where: str) -> int:
         wanted = int(line)
     except ValueError:
         wanted = -1
-    if wanted < 0:
+    if not 0 <= wanted <= MOST_SENTENCES:
         raise CorpusError(f"expected a number of sentences, found {line.strip()!r}.", where=where)
     return wanted

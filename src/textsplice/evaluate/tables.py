@@ -1,8 +1,10 @@
-"""Numbers as tables, for terminals and for Markdown."""
+"""Tables for terminals, for Markdown and for spreadsheets."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import csv
+import io
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from textsplice.slots.check import ERRORS, SlotSummary
@@ -13,6 +15,9 @@ if TYPE_CHECKING:
 
     from textsplice.evaluate.evaluation import Evaluation
     from textsplice.evaluate.significance import Comparison
+
+
+FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 
 
 def markdown(header: Sequence[str], rows: Sequence[Sequence[str]], *, texts: Sequence[str] = ()) -> str:
@@ -26,6 +31,22 @@ def markdown(header: Sequence[str], rows: Sequence[Sequence[str]], *, texts: Seq
 
 def _cell(text: str) -> str:
     return text.replace("|", "&#124;").replace("\n", "<br>")
+
+
+def csv_text(rows: Iterable[Sequence[str]]) -> str:
+    """Rows as CSV. A cell that a spreadsheet would take for a formula gets a `'` before it."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerows([_plain_cell(cell) for cell in row] for row in rows)
+    return file.getvalue()
+
+
+def _plain_cell(text: str) -> str:
+    # The csv module leaves a lone carriage return without quotes, where it would begin a row.
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    # Spreadsheets look past white space and take full-width signs for the others.
+    bare = text.lstrip()
+    return f"'{text}" if bare.startswith(FORMULA) or text.startswith(("\t", "\n")) else text
 
 
 def evaluation_grid(evaluations: Sequence[Evaluation]) -> Grid:

@@ -59,6 +59,11 @@ class Index(TableIndex):
         )
         return cls(_read_only(arrays), _numbered(field_names), _numbered(value_names))
 
+    @property
+    def row_commonness(self) -> NDArray[np.float64]:
+        """The commonness of each row, as the index was given it."""
+        return self.arrays.commonness
+
     def save(self, folder: Path) -> None:
         """Writes the index into a folder."""
         save_arrays(folder, self.arrays, list(self.fields), list(self.values))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+import warnings
 from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textsplice.errors import StorageError
 from textsplice.files import atomic_write_bytes, atomic_write_text, storage_error
-from textsplice.neighbors.arrays import FeatureSets, IndexArrays
+from textsplice.neighbors.arrays import WORD, FeatureSets, IndexArrays
 
 VERSION = 1
 DESCRIPTION = "index.json"
@@ -33,6 +34,11 @@ class Saved(NamedTuple):
     def array(self, name: str, dtype: type[Scalar]) -> NDArray[Scalar]:
         """Memory-maps an array; `StorageError` if it is missing, damaged or of another type."""
         return _read_array(self.folder / f"{name}.npy", dtype, self.shapes.get(name))
+
+    def require(self, name: str, sound: bool) -> None:
+        """`StorageError` about an array that is not sound."""
+        if not sound:
+            raise _damaged(self.folder / f"{name}.npy")
 
 
 def write_index(
@@ -65,7 +71,7 @@ def read_index(folder: Path) -> Saved:
         version = saved["version"]
     except OSError as error:
         raise StorageError("there is no index here.", where=str(path), remedy=REMEDY) from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise _damaged(path) from error
     if version != VERSION:
         raise StorageError(
@@ -73,10 +79,17 @@ def read_index(folder: Path) -> Saved:
             where=str(path),
             remedy=REMEDY,
         )
-    try:
-        return Saved(folder, saved["fields"], saved["values"], saved["shapes"])
-    except KeyError as error:
-        raise _damaged(path) from error
+    match saved:
+        case {"fields": list(fields), "values": list(values), "shapes": dict()} if _are_names(
+            cast("list[object]", fields)
+        ) and _are_names(cast("list[object]", values)):
+            return Saved(folder, saved["fields"], saved["values"], saved["shapes"])
+        case _:
+            raise _damaged(path)
+
+
+def _are_names(names: list[object]) -> bool:
+    return all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
 
 
 def save_arrays(folder: Path, arrays: IndexArrays, fields: list[str], values: list[str]) -> None:
@@ -106,7 +119,50 @@ def load_arrays(folder: Path) -> tuple[IndexArrays, list[str], list[str]]:
         commonness=saved.array(COMMONNESS, np.float64),
         group_slots=saved.array("group_slots", np.int32),
     )
+    _require_sound(arrays, saved)
     return arrays, saved.fields, saved.values
+
+
+def _require_sound(arrays: IndexArrays, saved: Saved) -> None:
+    """`StorageError` for a number that the compiled search, which checks nothing, would follow astray."""
+    words = arrays.fields.bitmaps.shape[-1]
+    slots, rows = words * WORD, len(arrays.rows)
+    for side, names in (("fields", saved.fields), ("values", saved.values)):
+        sets: FeatureSets = getattr(arrays, side)
+        common = len(sets.bitmaps)
+        saved.require(f"{side}.bitmaps", sets.bitmaps.shape == (common, words))
+        rare = len(names) - common
+        saved.require(f"{side}.offsets", are_offsets(sets.offsets, rare, len(sets.slots)))
+        saved.require(f"{side}.slots", within(sets.slots, 0, slots))
+        # Each slot of a feature once, or its overlap would need more planes than there are.
+        rising = np.diff(sets.slots) > 0
+        rising[sets.offsets[1:-1][(sets.offsets[1:-1] > 0) & (sets.offsets[1:-1] < len(sets.slots))] - 1] = (
+            True
+        )
+        saved.require(f"{side}.slots", bool(rising.all()))
+    classes = len(arrays.class_sizes)
+    saved.require("class_sizes", within(arrays.class_sizes, 0))
+    saved.require("class_words", are_offsets(arrays.class_words, classes, words))
+    saved.require("value_sizes", arrays.value_sizes.shape == (slots,) and within(arrays.value_sizes, 0))
+    saved.require("row_offsets", are_offsets(arrays.row_offsets, slots, rows))
+    saved.require("rows", within(arrays.rows, 0, rows) and len(np.unique(arrays.rows)) == rows)
+    finite = arrays.commonness.shape == (rows,) and bool(np.isfinite(arrays.commonness).all())
+    saved.require(COMMONNESS, finite)
+    saved.require("group_slots", within(arrays.group_slots, 0, slots))
+
+
+def within(numbers: NDArray[np.generic], least: int, below: int | None = None) -> bool:
+    """Whether all numbers of a flat array are at least `least` and, if given, less than `below`."""
+    if numbers.ndim != 1 or not len(numbers):
+        return numbers.ndim == 1
+    return bool(numbers.min() >= least and (below is None or numbers.max() < below))
+
+
+def are_offsets(offsets: NDArray[np.int64], count: int, end: int) -> bool:
+    """Whether an array cuts `end` things into `count` rows."""
+    if count < 0 or offsets.shape != (count + 1,):
+        return False
+    return bool(offsets[0] == 0 and offsets[-1] == end and (np.diff(offsets) >= 0).all())
 
 
 def _named(arrays: IndexArrays) -> dict[str, NDArray[np.generic]]:
@@ -121,12 +177,16 @@ def _named(arrays: IndexArrays) -> dict[str, NDArray[np.generic]]:
 
 def _read_array(path: Path, dtype: type[Scalar], shape: list[int] | None) -> NDArray[Scalar]:
     try:
-        part = np.load(path, mmap_mode="r", allow_pickle=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a header that is no longer Python
+            part: object = np.load(path, mmap_mode="r", allow_pickle=False)
     except FileNotFoundError as error:
         raise StorageError("this part of the index is missing.", where=str(path), remedy=REMEDY) from error
-    except (OSError, ValueError, EOFError) as error:
+    except Exception as error:  # numpy reads the header with Python's own parser, which raises what it likes
         raise _damaged(path) from error
-    if part.dtype != dtype or list(part.shape) != shape:
+    if not isinstance(part, np.ndarray) or part.dtype != dtype or list(part.shape) != shape:
+        raise _damaged(path)
+    if not part.flags.c_contiguous:
         raise _damaged(path)
     # A plain array over the same memory map, for which the kernels are compiled.
     return part.view(np.ndarray)

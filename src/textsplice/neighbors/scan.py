@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from textsplice.errors import InputError
 from textsplice.neighbors.features import Features
-from textsplice.neighbors.persistence import COMMONNESS, read_index, write_index
+from textsplice.neighbors.persistence import COMMONNESS, are_offsets, read_index, within, write_index
 from textsplice.neighbors.table_index import Allow, TableIndex, check_count
 from textsplice.ragged import Ragged
 
@@ -80,6 +80,11 @@ class ScanIndex(TableIndex):
             )
         return scores
 
+    @property
+    def row_commonness(self) -> NDArray[np.float64]:
+        """The commonness of each row, as the index was given it."""
+        return self.commonness
+
     def save(self, folder: Path) -> None:
         """Writes the tables' features and the rows; the score itself is code."""
         fields, field_ids = _encoded([group.fields for group in self.groups])
@@ -105,15 +110,17 @@ class ScanIndex(TableIndex):
 
         def sets(side: str, names: list[str]) -> list[frozenset[str]]:
             ids = Ragged(saved.array(f"{side}.ids", np.int32), saved.array(f"{side}.offsets", np.int64))
+            saved.require(f"{side}.ids", within(ids.values, 0, len(names)))
+            saved.require(f"{side}.offsets", are_offsets(ids.offsets, len(ids), len(ids.values)))
             return [frozenset(names[number] for number in row) for row in ids]
 
         fields, values = sets("fields", saved.fields), sets("values", saved.values)
-        return cls(
-            score,
-            [Features(*pair) for pair in zip(fields, values, strict=True)],
-            saved.array("row_group", np.int32),
-            saved.array(COMMONNESS, np.float64),
-        )
+        saved.require("values.offsets", len(fields) == len(values))
+        row_group, commonness = saved.array("row_group", np.int32), saved.array(COMMONNESS, np.float64)
+        saved.require("row_group", within(row_group, 0, len(fields)))
+        saved.require(COMMONNESS, commonness.shape == row_group.shape and bool(np.isfinite(commonness).all()))
+        groups = [Features(*pair) for pair in zip(fields, values, strict=True)]
+        return cls(score, groups, row_group, commonness)
 
 
 def _encoded(sets: list[frozenset[str]]) -> tuple[list[str], Ragged]:

@@ -7,22 +7,39 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import cast
+from typing import cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from textsplice.arrow import (
+    column_ints,
+    column_ragged,
+    column_texts,
+    damaged,
+    int_column,
+    ragged_column,
+    read_columns,
+    text_column,
+    undamaged,
+    write_columns,
+)
 from textsplice.corpus.table import Table
 from textsplice.errors import StorageError
 from textsplice.extensions import PLUGINS, SCORES
 from textsplice.files import atomic_write_text
 from textsplice.neighbors.features import Features, features
+from textsplice.neighbors.persistence import within
 from textsplice.neighbors.scores import DEFAULT, score_named
 from textsplice.neighbors.table_index import Hits, TableIndex
+from textsplice.parsing import read_object
 from textsplice.ragged import Ragged
 from textsplice.text import Tokenizer, tokenize
+from textsplice.text.vocabulary import BEGIN_ID, END_ID
 
 FORMAT = 1
+REMEDY = "Run `textsplice prepare` again."
+TEXTS, TABLES = "texts.parquet", "tables.parquet"
 
 
 @dataclass(frozen=True)
@@ -91,21 +108,42 @@ class Store:
         return self.offered & allow
 
     @cached_property
-    def row_of(self) -> dict[str, int]:
-        """The row of each id."""
-        return {name: row for row, name in enumerate(self.ids)}
+    def rows_of(self) -> dict[str, list[int]]:
+        """The rows of each id: a corpus may give one to several texts."""
+        rows: dict[str, list[int]] = {}
+        for row, name in enumerate(self.ids):
+            rows.setdefault(name, []).append(row)
+        return rows
 
     @cached_property
     def table_rows(self) -> dict[Table, int]:
         """The number of each distinct table."""
         return {table: row for row, table in enumerate(self.tables)}
 
+    def only(self, keep: NDArray[np.bool_]) -> Store:
+        """A store of some of the rows, in their order; tables that have none left are dropped.
+
+        Which of two equally near texts comes first stays as it is.
+        """
+        rows = np.flatnonzero(keep)
+        used, table_of = np.unique(self.table_of[rows], return_inverse=True)
+        return Store.build(
+            ids=[self.ids[row] for row in rows],
+            texts=[self.texts[row] for row in rows],
+            tokens=self.tokens.take(rows),
+            table_of=table_of.astype(np.int32),
+            tables=[self.tables[table] for table in used],
+            offered=self.offered[rows],
+            commonness=self.index.row_commonness[rows],
+            tokenizer=self.tokenizer,
+            fold=self.fold,
+            score=self.score,
+        )
+
     def save(self, folder: Path) -> None:
         """Writes the store; `store.json` comes last, so a folder that has it is complete."""
-        from textsplice.arrow import int_column, ragged_column, text_column, write_columns
-
         write_columns(
-            folder / "texts.parquet",
+            folder / TEXTS,
             {
                 "id": text_column(self.ids),
                 "text": text_column(self.texts),
@@ -115,7 +153,7 @@ class Store:
             },
         )
         records = (json.dumps(table.to_record(), ensure_ascii=False) for table in self.tables)
-        write_columns(folder / "tables.parquet", {"record": text_column(records)})
+        write_columns(folder / TABLES, {"record": text_column(records)})
         self.index.save(folder / "index")
         about: dict[str, object] = {
             "format": FORMAT,
@@ -129,39 +167,63 @@ class Store:
     @classmethod
     def load(cls, folder: Path) -> Store:
         """Opens a saved store; the index is memory-mapped."""
-        from textsplice.arrow import column_ints, column_ragged, column_texts, read_columns
-
-        try:
-            about = cast("dict[str, object]", json.loads((folder / "store.json").read_text(encoding="utf-8")))
-        except (OSError, ValueError) as error:
-            raise StorageError(f"holds no store: {error}.", where=str(folder)) from error
-        if about.get("format") != FORMAT:
-            raise StorageError(
-                f"is a store of format {about.get('format')!r}; this version reads {FORMAT}.",
-                where=str(folder),
-                remedy="Run `textsplice prepare` again.",
-            )
-        score = cast(str, about.get("score", DEFAULT))
+        about = _read_about(folder)
+        score = str(about.get("score", DEFAULT))
         if score not in SCORES:
             raise StorageError(
                 f"was made with the score {score!r}, which is not there.",
                 where=str(folder),
                 remedy=f"Name the module that adds it in {PLUGINS}.",
             )
-        rows = read_columns(folder / "texts.parquet")
-        records = column_texts(read_columns(folder / "tables.parquet")["record"])
-        return cls(
-            ids=column_texts(rows["id"]),
-            texts=column_texts(rows["text"]),
-            tokens=column_ragged(rows["tokens"]),
-            table_of=column_ints(rows["table"]),
-            tables=[Table.from_record(json.loads(record)) for record in records],
-            offered=column_ints(rows["offered"]).astype(np.bool_),
-            index=score_named(score).load_index(folder / "index"),
-            tokenizer=cast(Tokenizer, about["tokenizer"]),
-            fold=frozenset(cast("list[str]", about["fold"])),
-            score=score,
+        with undamaged(folder / TABLES):
+            records = column_texts(read_columns(folder / TABLES)["record"])
+            tables = [Table.from_record(json.loads(record)) for record in records]
+        with undamaged(folder / TEXTS):
+            rows = read_columns(folder / TEXTS)
+            store = cls(
+                ids=column_texts(rows["id"]),
+                texts=column_texts(rows["text"]),
+                tokens=column_ragged(rows["tokens"]),
+                table_of=column_ints(rows["table"]),
+                tables=tables,
+                offered=column_ints(rows["offered"]).astype(np.bool_),
+                index=score_named(score).load_index(folder / "index"),
+                tokenizer=cast(Tokenizer, about["tokenizer"]),
+                fold=frozenset(cast("list[str]", about["fold"])),
+                score=score,
+            )
+        if not store.is_sound():
+            raise damaged(folder / TEXTS)
+        return store
+
+    def is_sound(self) -> bool:
+        """Whether each row has a table, is in the index, and begins and ends as a text does."""
+        tokens, offsets = self.tokens.values, self.tokens.offsets
+        return (
+            len(self) == len(self.tokens) == len(self.table_of) == len(self.index)
+            and within(self.table_of, 0, len(self.tables))
+            and within(tokens, 0)
+            and bool((self.tokens.lengths >= 2).all())
+            and bool((tokens[offsets[:-1]] == BEGIN_ID).all() and (tokens[offsets[1:] - 1] == END_ID).all())
         )
+
+
+def _read_about(folder: Path) -> dict[str, object]:
+    remedy = "Run `textsplice prepare` again."
+    about = read_object(folder / "store.json", StorageError, remedy=remedy)
+    match about:
+        case {"format": int(version)} if version != FORMAT:
+            raise StorageError(
+                f"is a store of format {version!r}; this version reads {FORMAT}.",
+                where=str(folder),
+                remedy=remedy,
+            )
+        case {"format": int(), "tokenizer": str(tokenizer), "fold": list(fold)} if tokenizer in get_args(
+            Tokenizer
+        ) and all(isinstance(field, str) for field in cast("list[object]", fold)):
+            return about
+        case _:
+            raise damaged(folder / "store.json")
 
 
 def commonness(texts: Ragged) -> NDArray[np.float64]:

@@ -30,6 +30,11 @@ class TableIndex(ABC):
     def __len__(self) -> int:
         """The number of rows."""
 
+    @property
+    @abstractmethod
+    def row_commonness(self) -> NDArray[np.float64]:
+        """The commonness of each row, as the index was given it."""
+
     @abstractmethod
     def save(self, folder: Path) -> None:
         """Writes the index into a folder."""
@@ -73,16 +78,21 @@ class TableIndex(ABC):
 
     def allowed_rows(self, allow: Allow | None) -> NDArray[np.bool_] | None:
         """A filter as an array; None if every row is allowed."""
-        if allow is None:
-            return None
-        if callable(allow):
-            return np.fromiter((bool(allow(row)) for row in range(len(self))), np.bool_, len(self))
-        if allow.dtype != np.bool_ or allow.shape != (len(self),):
-            raise InputError(
-                f"the allowed rows are {allow.dtype}{list(allow.shape)}, not bool[{len(self)}].",
-                remedy="Give one truth value for each row of the corpus, or a function of a row.",
-            )
-        return allow
+        return allowed_rows(allow, len(self))
+
+
+def allowed_rows(allow: Allow | None, count: int) -> NDArray[np.bool_] | None:
+    """A filter of this many rows as an array; None if every row is allowed."""
+    if allow is None:
+        return None
+    if callable(allow):
+        return np.fromiter((bool(allow(row)) for row in range(count)), np.bool_, count)
+    if allow.dtype != np.bool_ or allow.shape != (count,):
+        raise InputError(
+            f"the allowed rows are {allow.dtype}{list(allow.shape)}, not bool[{count}].",
+            remedy="Give one truth value for each row of the corpus, or a function of a row.",
+        )
+    return allow
 
 
 def check_count(k: int) -> None:

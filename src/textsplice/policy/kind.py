@@ -10,7 +10,7 @@ from textsplice.errors import ConfigError
 from textsplice.extensions import POLICIES
 
 # "most-probable": a word was chosen by all its occurrences together, and the likeliest of them is named.
-Attribution = Literal["exact", "most-probable"]
+Attribution = Literal["exact", "most-probable", "least"]
 
 
 class WordLists(Protocol):
@@ -27,11 +27,13 @@ class Kind:
     """A way of making texts: its name, whether it splices from neighbors, and what its provenance means.
 
     `sums_occurrences`: it can choose a word by the sum over all places the word could be copied from.
+    `writes`: one token after another, splices that replace one another, or derivations of another shape.
     """
 
     name: str
     uses_neighbors: bool = True
     sums_occurrences: bool = False
+    writes: Literal["tokens", "splices", "other"] = "other"
 
     def attribution(self, *, marginalize: bool) -> Attribution:
         """What the provenance of its texts is, given the setting `search.marginalize`."""

@@ -58,8 +58,6 @@ def prepare(
     config = config if isinstance(config, Config) else load_config(config)
     if "train" not in config.corpus.splits:
         raise ConfigError("corpus.splits must hold 'train'.", where="config")
-    if config.neighbors.k < 1:
-        raise ConfigError("neighbors.k must be at least 1.", where="config")
     score_named(config.neighbors.score)  # an unknown score is refused before anything is written
     target = folder or Path(config.output.prepared)
     with claimed(target) as manifest:

@@ -9,20 +9,22 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from textsplice.corpus.table import Table
 from textsplice.errors import InputError
 from textsplice.oracle.sources import OfferedNeighbor, SourceKind, Sources
 from textsplice.oracle.splice import Origin, Splice
-from textsplice.search.generation import FORMAT as GENERATION_FORMAT
+from textsplice.oracle.writing import Writing
+from textsplice.search.generation import FORMATS as GENERATION_FORMATS
 from textsplice.search.generation import Generation, Step, make_generation
 from textsplice.search.verify import find_lie
 from textsplice.text.linearize import linearize
 from textsplice.text.tokens import Tokenizer, tokenize
 
-FORMAT = "textsplice.derivation/1"
+# The format of a document goes with that of its generation.
+FORMATS = {name.replace("generation", "derivation"): name for name in GENERATION_FORMATS}
 
 
 class Cell(NamedTuple):
@@ -41,6 +43,7 @@ class Document:
     generation: Generation
     steps: tuple[Step, ...]
     cells: tuple[Cell, ...]
+    writing: Writing = field(repr=False, compare=False)
 
     @property
     def sources(self) -> Sources:
@@ -76,7 +79,7 @@ class Document:
         """The published JSON: the generation, what replaying it shows, and a digest of both."""
         value: dict[str, object] = {
             **self.generation.to_dict(),
-            "format": FORMAT,
+            "format": self.generation.format.replace("generation", "derivation"),
             "steps": [
                 {
                     "splice": list(step.splice),
@@ -93,18 +96,19 @@ class Document:
 def read_document(value: Mapping[str, object], where: str = "derivation") -> Document:
     """Checks a generation's or a derivation document's JSON; `InputError` if it was changed."""
     found = value.get("format")
-    if found == GENERATION_FORMAT:
+    if found in GENERATION_FORMATS:
         return document(Generation.from_dict(value, where), where)
-    if found != FORMAT:
+    if not isinstance(found, str) or found not in FORMATS:
+        known = [repr(name) for name in (*GENERATION_FORMATS, *FORMATS)]
         raise InputError(
-            f"its format is {found!r}; this version reads {GENERATION_FORMAT!r} and {FORMAT!r}.",
+            f"its format is {found!r}; this version reads {', '.join(known[:-1])} and {known[-1]}.",
             where=where,
             remedy="Generate it again, or use the version of textsplice that wrote it.",
         )
     given = {key: item for key, item in value.items() if key != "digest"}
     if value.get("digest") != _digest(given):
         raise _tampered("the digest is not that of its contents", where)
-    result = document(Generation.from_dict({**given, "format": GENERATION_FORMAT}, where), where)
+    result = document(Generation.from_dict({**given, "format": FORMATS[found]}, where), where)
     if result.to_dict() != value:
         raise _tampered("its steps are not what its splices do", where)
     return result
@@ -114,7 +118,7 @@ def document(generation: Generation, where: str = "derivation") -> Document:
     """The document of a generation, after checking that its splices make all it says."""
     if lie := find_lie(generation):
         raise _tampered(lie, where)
-    return Document(generation, tuple(generation.steps()), tuple(_cells(generation)))
+    return Document(generation, tuple(generation.steps()), tuple(_cells(generation)), generation.writing)
 
 
 def oracle_document(
@@ -144,9 +148,7 @@ def oracle_document(
 
 def _cells(generation: Generation) -> list[Cell]:
     """The table's values in order, as they were given, with their positions in the linearized table."""
-    values = [
-        value for _, given in generation.table for value in given if tokenize(value, generation.tokenizer)
-    ]
+    values = [value for _, given in generation.table for value in given if tokenize(value, generation.cut)]
     return [
         Cell(segment.field, value, segment.start, segment.stop)
         for value, segment in zip(values, generation.sources.table.segments, strict=True)

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from textsplice.oracle.sources import SourceKind
 from textsplice.report.document import Document
-from textsplice.report.frames import MASK_SIGN, Frame, Piece, finished, spacing
+from textsplice.report.frames import MASK_SIGN, Frame, Piece, finished, spacing, span
 from textsplice.report.widths import Placed, lay, text_width
 from textsplice.text.tokens import BEGIN, END, MASK
 
@@ -138,16 +138,16 @@ def _text_source(document: Document, source: int, all_frames: Sequence[Frame], x
             ]
             if inside:
                 spans[frame.number] = (inside[0], inside[-1] + 1)
-    written = spacing([tokens[n] for n in shown], document.generation.tokenizer)
+    written = spacing(document.writing, span(source, 0, len(tokens)))
     words = tuple(
         Word(
             MASK_SIGN if token == MASK else token.strip(" ") or token,
             spaced,
-            _look(document, source, position, token),
+            _look(document, source, origin.position, token),
             kind,
             _note(spans, word),
         )
-        for word, (position, (token, spaced)) in enumerate(zip(shown, written, strict=True))
+        for word, (origin, token, spaced) in enumerate(written)
     )
     title = "table"
     if kind == "neighbor":

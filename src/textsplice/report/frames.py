@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from textsplice.oracle.splice import Origin
+from textsplice.oracle.writing import Writing
 from textsplice.report.document import Document
 from textsplice.search.generation import Step
-from textsplice.text.tokens import BEGIN, END, MASK, Tokenizer, detokenize_with_spans
+from textsplice.text.tokens import BEGIN, END, MASK
 
 Role = Literal["kept", "inserted", "replaced"]
 
@@ -51,43 +52,52 @@ def finished(document: Document) -> list[Piece]:
 
 
 def label(document: Document, source: int, position: int) -> str:
-    """Where a span comes from: `table · name`, `neighbor 3`, `vocabulary`."""
+    """Where a span comes from: `table · name`, `neighbor 3`, `vocabulary`; `no source` in a traced text."""
     kind = document.kind(source)
     if kind == "table":
         segment = document.sources.segment_at(position)
         return f"table · {segment.field}" if segment else "table"
-    return f"neighbor {source}" if kind == "neighbor" else "vocabulary"
+    if kind == "neighbor":
+        return f"neighbor {source}"
+    return "no source" if document.generation.traced else "vocabulary"
 
 
 def tag(document: Document, source: int) -> str:
-    """The short label of a source: T, N3, V."""
-    return {"table": "T", "neighbor": f"N{source}", "vocabulary": "V"}[document.kind(source)]
+    """The short label of a source: T, N3, V, or ∅ for what stands in no source."""
+    word = "∅" if document.generation.traced else "V"
+    return {"table": "T", "neighbor": f"N{source}", "vocabulary": word}[document.kind(source)]
 
 
 def sentence(document: Document, number: int) -> str:
     """A step in words: `replaces “▁▁” with “Blue Spice” from table · name`."""
     step = document.steps[number]
-    tokenizer = document.generation.tokenizer
-    new = shown(step.inserted, tokenizer)
-    place = label(document, step.splice.neighbor, step.splice.begin)
-    if step.splice.replaces:
-        return f"replaces “{shown(step.removed, tokenizer)}” with “{new}” from {place}"
+    splice = step.splice
+    new = shown(document, span(splice.neighbor, splice.begin, splice.end))
+    place = label(document, splice.neighbor, splice.begin)
+    if splice.replaces:
+        return f"replaces “{shown(document, document.removed(number))}” with “{new}” from {place}"
     return f"{'starts with' if number == 0 else 'inserts'} “{new}” from {place}"
 
 
-def shown(tokens: Sequence[str], tokenizer: Tokenizer) -> str:
+def shown(document: Document, origins: Sequence[Origin]) -> str:
     """Tokens as running text; begin and end are shown only if there is nothing else."""
-    visible = [token for token in tokens if token not in (BEGIN, END)]
-    if not visible:
-        return " ".join("⟨begin⟩" if token == BEGIN else "⟨end⟩" for token in tokens)
-    return "".join(f"{' ' if spaced else ''}{_sign(token)}" for token, spaced in spacing(visible, tokenizer))
+    if not (written := spacing(document.writing, origins)):
+        return " ".join("⟨begin⟩" if document.token(o) == BEGIN else "⟨end⟩" for o in origins)
+    return "".join(f"{' ' if spaced else ''}{_sign(token)}" for _, token, spaced in written)
 
 
-def spacing(tokens: Sequence[str], tokenizer: Tokenizer) -> list[tuple[str, bool]]:
-    """Each token with whether a space comes before it."""
-    spans = detokenize_with_spans(tokens, tokenizer).spans
+def spacing(writing: Writing, origins: Sequence[Origin]) -> list[tuple[Origin, str, bool]]:
+    """Each token but begin and end, with whether a space comes before it."""
+    tokens = [(origin, writing.sources.token(origin)) for origin in origins]
+    visible = [(origin, token) for origin, token in tokens if token not in (BEGIN, END)]
+    spans = writing.write([origin for origin, _ in visible]).spans
     ends = [0, *(stop for _, stop in spans)]
-    return [(token, start > end) for token, (start, _), end in zip(tokens, spans, ends, strict=False)]
+    return [(*each, start > end) for each, (start, _), end in zip(visible, spans, ends, strict=False)]
+
+
+def span(source: int, begin: int, end: int) -> list[Origin]:
+    """The places of a span of a source, whichever step copies it."""
+    return [Origin(source, position, 0) for position in range(begin, end)]
 
 
 def _pieces(document: Document, number: int) -> list[Piece]:
@@ -109,13 +119,9 @@ def _pieces(document: Document, number: int) -> list[Piece]:
 
 
 def _written(document: Document, origins: Sequence[Origin], role: Role) -> list[Piece]:
-    visible = [origin for origin in origins if document.token(origin) not in (BEGIN, END)]
-    tokens = [document.token(origin) for origin in visible]
     return [
         Piece(_sign(token), spaced, role, origin, token == MASK)
-        for origin, (token, spaced) in zip(
-            visible, spacing(tokens, document.generation.tokenizer), strict=True
-        )
+        for origin, token, spaced in spacing(document.writing, origins)
     ]
 
 

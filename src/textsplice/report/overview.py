@@ -7,15 +7,17 @@ from itertools import islice
 from pathlib import Path
 
 from textsplice import __version__
-from textsplice.files import write_new
+from textsplice.files import sealed, write_new
 from textsplice.report.curve import learning_curve
-from textsplice.report.document import Document, read_document
+from textsplice.report.document import Document, document
 from textsplice.report.escape import markup
-from textsplice.report.page import MARK, page, template
-from textsplice.report.run import Faults, RunFacts, read_rows, read_run
+from textsplice.report.page import page, template
+from textsplice.report.run import Faults, RunFacts, read_run
+from textsplice.search.rows import read_generations
 
 DERIVATIONS = 20
 WORST = 10
+DEEPEST = 10  # level of a setting that is shown
 
 
 def write_report(
@@ -23,12 +25,13 @@ def write_report(
 ) -> Path:
     """Writes the report to `out`, by default `report.html` in the run or next to the file; returns its path.
 
-    An earlier report is replaced; any other file only with `force`.
+    An earlier report that nobody changed is replaced; any other file only with `force`.
     """
     if out is None:
         folder = run_or_file if run_or_file.is_dir() else run_or_file.parent
         out = folder / "report.html"
-    write_new(out, report_html(run_or_file, derivations=derivations), force=force, mark=MARK)
+    content = sealed(report_html(run_or_file, derivations=derivations))
+    write_new(out, content, force=force, replace_sealed=True)
     return out
 
 
@@ -57,11 +60,9 @@ def _documents(run: RunFacts, count: int, worst: Sequence[str]) -> list[Document
     wanted = set(worst)
     found: dict[str, Document] = {}
     late: dict[str, Document] = {}
-    for number, row in enumerate(read_rows(run.outputs)):
-        is_worst = row.get("id") in wanted
-        if number in spaced or is_worst:
-            document = read_document(row, f"{run.outputs}, line {number + 1}")
-            (found if number in spaced else late)[document.generation.id] = document
+    for number, (where, row) in enumerate(read_generations(run.outputs)):
+        if number in spaced or row.id in wanted:
+            (found if number in spaced else late)[row.id] = document(row, where)
     return [*found.values(), *(late[name] for name in worst if name in late)]
 
 
@@ -193,13 +194,15 @@ def _rows(values: Mapping[str, object], caption: str = "") -> str:
     return f'<table class="rows">{head}<tbody>{body}</tbody></table>'
 
 
-def _value(value: object) -> str:
+def _value(value: object, depth: int = 0) -> str:
+    if depth > DEEPEST:
+        return "…"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_value(item)}" for name, item in value.items())
+        return ", ".join(f"{name} {_value(item, depth + 1)}" for name, item in value.items())
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return " ".join(map(_value, value)) or "–"
+        return " ".join(_value(item, depth + 1) for item in value) or "–"
     return str(value) if value != "" else "–"
 
 

@@ -11,16 +11,16 @@ from importlib import resources
 from string import Template
 
 from textsplice import __version__
+from textsplice.oracle.numbering import TABLE
 from textsplice.oracle.sources import OfferedNeighbor
+from textsplice.oracle.splice import Origin
 from textsplice.report.document import Document
 from textsplice.report.escape import markup, script_json
-from textsplice.report.frames import frames, spacing
+from textsplice.report.frames import frames, spacing, span
 from textsplice.report.plain import plain, rule_texts
-from textsplice.text.tokens import BEGIN, END, MASK, Tokenizer
+from textsplice.text.tokens import BEGIN, END, MASK
 
 GENERATOR = f"textsplice {__version__}"
-# How to recognize a page that we wrote, whatever the version.
-MARK = '<meta name="generator" content="textsplice '
 
 
 def player(
@@ -87,15 +87,17 @@ def _playable(documents: Sequence[Document], notes: Mapping[str, str]) -> dict[s
             pool.setdefault(neighbor, len(pool))
             if source in document.used:
                 used.add(neighbor)
-    tokenizers: dict[OfferedNeighbor, Tokenizer] = {
-        n: d.generation.tokenizer for d in documents for n in d.sources.neighbors
+    written = {
+        neighbor: _written(document, _whole(document, source))
+        for document in documents
+        for source, neighbor in enumerate(document.sources.neighbors, 1)
     }
     return {
         "neighbors": [
             {
                 "id": neighbor.id,
                 "text": neighbor.text if neighbor in used else "",
-                "tokens": _written(neighbor.tokens, tokenizers[neighbor]),
+                "tokens": written[neighbor],
             }
             for neighbor in pool
         ],
@@ -105,7 +107,7 @@ def _playable(documents: Sequence[Document], notes: Mapping[str, str]) -> dict[s
 
 def _derivation(document: Document, pool: Mapping[OfferedNeighbor, int], note: str) -> dict[str, object]:
     """The splices to replay, and what the script can't know, such as where spaces go."""
-    generation, tokenizer = document.generation, document.generation.tokenizer
+    generation = document.generation
     has_score = generation.policy != "oracle" and math.isfinite(generation.score)
     return {
         "id": generation.id,
@@ -118,7 +120,7 @@ def _derivation(document: Document, pool: Mapping[OfferedNeighbor, int], note: s
         "rules": rule_texts(document),
         "note": note,
         "cells": _cells(document),
-        "table": _written(document.sources.table.tokens, tokenizer),
+        "table": _written(document, _whole(document, TABLE)),
         "neighbors": [pool[neighbor] for neighbor in document.sources.neighbors],
         "words": {str(number): [word] for number, word in document.sources.words.items()},
         "steps": [
@@ -126,7 +128,7 @@ def _derivation(document: Document, pool: Mapping[OfferedNeighbor, int], note: s
                 "splice": list(frame.step.splice),
                 "sentence": frame.sentence,
                 "spaces": "".join(
-                    str(int(w.startswith(" "))) for w in _written(frame.step.canvas, tokenizer)
+                    str(int(w.startswith(" "))) for w in _written(document, frame.step.origins)
                 ),
             }
             for frame in frames(document)
@@ -145,15 +147,19 @@ def _cells(document: Document) -> list[dict[str, object]]:
     return cells
 
 
-def _written(tokens: Sequence[str], tokenizer: Tokenizer) -> list[str]:
+def _whole(document: Document, source: int) -> list[Origin]:
+    return span(source, 0, len(document.sources[source]))
+
+
+def _written(document: Document, origins: Sequence[Origin]) -> list[str]:
     """Tokens as they are shown, each with the space before it; a masked word is empty."""
-    visible = iter(spacing([token for token in tokens if token not in (BEGIN, END)], tokenizer))
+    visible = iter(spacing(document.writing, origins))
     written: list[str] = []
-    for token in tokens:
+    for token in map(document.token, origins):
         if token in (BEGIN, END):
             written.append(token)
             continue
-        shown, spaced = next(visible)
+        _, shown, spaced = next(visible)
         word = "" if shown == MASK else shown.strip(" ") or shown
         written.append(f" {word}" if spaced else word)
     return written

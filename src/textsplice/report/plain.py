@@ -9,6 +9,7 @@ from typing import cast
 
 from textsplice.report.document import Document
 from textsplice.report.frames import CARET, Frame, Piece, frames, shown, tag
+from textsplice.visible import visible
 
 LEGEND = "‸ inserted here   {…}N1 new, from neighbor 1 (T table, V vocabulary)   [-…-] replaced   ▁▁ masked"
 
@@ -18,7 +19,8 @@ def plain(document: Document, *, width: int = 100, canvases: bool = True) -> str
     generation = document.generation
     lines = [generation.text or f"(no text: {generation.reason or generation.status})", ""]
     lines += _wrapped(heading(document), width, "")
-    lines += _wrapped(LEGEND, width, "")
+    legend = LEGEND.replace("V vocabulary", "∅ in no source") if generation.traced else LEGEND
+    lines += _wrapped(legend, width, "")
     for field, value, used in table_rows(document):
         lines += _wrapped(f"{'✓' if used else '·'} {field}: {value}", width, "    ")
     for frame in frames(document):
@@ -36,7 +38,7 @@ def plain(document: Document, *, width: int = 100, canvases: bool = True) -> str
     )
     if unused:
         lines.append(f"{unused} more {'neighbor was' if unused == 1 else 'neighbors were'} offered.")
-    return "\n".join(lines).rstrip() + "\n"
+    return "\n".join(map(visible, lines)).rstrip() + "\n"
 
 
 def heading(document: Document) -> str:
@@ -50,7 +52,9 @@ def heading(document: Document) -> str:
         generation.policy,
         generation.status + (f" ({generation.reason})" if generation.reason else ""),
     ]
-    if generation.policy != "oracle" and generation.status != "abstained":
+    if generation.traced:
+        parts += [_count(len(generation.gaps), "gap"), str(generation.certificate)]
+    elif generation.policy != "oracle" and generation.status != "abstained":
         parts.append(f"score {generation.score:.3f}")
     parts += [f"rule {rule}" for rule in rule_texts(document)]
     return " · ".join(part for part in parts if part)
@@ -73,7 +77,7 @@ def table_rows(document: Document) -> list[tuple[str, str, bool]]:
 def canvas_line(document: Document, frame: Frame) -> str:
     """One canvas with its marks."""
     if not frame.pieces:
-        return f"({shown(frame.step.canvas, document.generation.tokenizer)})"
+        return f"({shown(document, frame.step.origins)})"
     return "".join(
         _marked(document, role, list(pieces))
         for role, pieces in groupby(frame.pieces, key=lambda piece: piece.role)

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from textsplice.corpus.table import Table
 from textsplice.errors import InputError
 from textsplice.evaluate.experiments.derivations import sources_read
 from textsplice.evaluate.metrics.metric import metric_named
 from textsplice.evaluate.score import Score, Signature
 from textsplice.files import file_hash
 from textsplice.oracle.numbering import Numbering
-from textsplice.oracle.splice import Splice
+from textsplice.parsing import read_object, unreadable
 from textsplice.report.curve import Point
 from textsplice.runs.journal import read_journal
 from textsplice.runs.run import Run
-from textsplice.search.generation import FORMAT as GENERATION_FORMAT
+from textsplice.search.generation import FORMATS as GENERATION_FORMATS
+from textsplice.search.rows import read_generations
 from textsplice.slots.check import SlotSummary, check_slots, summarize_slots
 from textsplice.slots.lexicon import BUNDLED, Lexicon
 
 JSON = Mapping[str, object]
 
 
+MOST_STEPS, HIGHEST_LOSS = 10**12, 1e9  # of a learning curve
+FIRST_BYTES = 4096  # of a line, in which it says its format
 SCORES = "scores.json"  # what `evaluate --json` printed
 
 
@@ -109,51 +111,44 @@ def outputs_in(folder: Path) -> Path | None:
     return next((p for p in sorted(folder.glob("*.jsonl")) if _is_generations(p)), None)
 
 
-def read_rows(path: Path) -> Iterator[JSON]:
-    """The rows of a JSONL file, one at a time."""
-    with path.open(encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except ValueError as error:
-                raise InputError(f"is not JSON: {error}.", where=f"{path}, line {number}") from error
-            if not isinstance(row, dict):
-                raise InputError("is not a JSON object.", where=f"{path}, line {number}")
-            yield cast("JSON", row)
-
-
 def _is_generations(path: Path) -> bool:
-    with path.open(encoding="utf-8") as file:
-        return GENERATION_FORMAT in file.readline()
+    try:
+        with path.open("rb") as file:
+            first = file.readline(FIRST_BYTES)
+    except OSError as error:
+        raise unreadable(error, path, InputError) from error
+    return any(name.encode() in first for name in GENERATION_FORMATS)
 
 
 def _losses(run: Run | None) -> tuple[list[Point], list[Point]]:
     """The losses of training and of validation."""
     points: dict[object, list[Point]] = {"train": [], "validation": []}
     for row in read_journal(run.journal) if run and run.journal.is_file() else ():
-        if row.get("kind") in points and isinstance(row.get("loss"), (int, float)):
-            points[row["kind"]].append(Point(int(row["step"]), float(row["loss"])))
+        kind, step, loss = row.get("kind"), row.get("step"), row.get("loss")
+        drawable = _is_number(step, MOST_STEPS) and _is_number(loss, HIGHEST_LOSS)
+        if isinstance(kind, str) and kind in points and drawable:
+            points[kind].append(Point(int(cast(float, step)), float(cast(float, loss))))
     return points["train"], points["validation"]
+
+
+def _is_number(value: object, largest: float) -> bool:
+    """Whether a value can be drawn; a training that diverged has losses that can't."""
+    return isinstance(value, (int, float)) and abs(value) <= largest
 
 
 def _habits(path: Path) -> Habits:
     outputs = abstained = splices = neighbors = tokens = copied = 0
-    for row in read_rows(path):
+    for _, row in read_generations(path):
         outputs += 1
-        sources = cast("Mapping[str, Sequence[object]]", row.get("sources", {}))
-        numbering = Numbering(len(sources.get("neighbors", ())))
-        if row.get("status") == "abstained":
+        if row.status == "abstained":
             abstained += 1
             continue
-        laid = cast("Sequence[Sequence[int]]", row.get("splices", ()))
-        places = cast("Sequence[Mapping[str, int]]", row.get("provenance", ()))
-        read = sources_read([Splice(*splice) for splice in laid], [place["source"] for place in places])
+        numbering = Numbering(len(row.sources.neighbors))
+        read = sources_read(row.splices, [place.source for place in row.provenance])
         splices += len(read)
         neighbors += len({source for source in read if numbering.is_neighbor(source)})
-        tokens += len(places)
-        copied += sum(not numbering.is_word(place["source"]) for place in places)
+        tokens += len(row.provenance)
+        copied += sum(not numbering.is_word(place.source) for place in row.provenance)
     told = max(outputs - abstained, 1)
     return Habits(outputs, abstained, splices / told, neighbors / told, copied / max(tokens, 1))
 
@@ -167,10 +162,10 @@ def _scores(of_run: Path, outputs: Path | None) -> list[Score]:
     if path is None:
         return []
     try:
-        systems = cast("list[JSON]", _json(path)["systems"])
+        systems = cast("list[JSON]", read_object(path, InputError)["systems"])
         rows = cast("list[JSON]", systems[0]["scores"])
         return [_score(row, str(path)) for row in rows]
-    except (KeyError, IndexError, TypeError, ValueError) as error:
+    except (KeyError, IndexError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise InputError(
             "these are not scores as `textsplice evaluate --json` prints them.", where=str(path)
         ) from error
@@ -179,15 +174,16 @@ def _scores(of_run: Path, outputs: Path | None) -> list[Score]:
 def _score(row: JSON, where: str) -> Score:
     parts = {field.name: str(row[field.name]) for field in fields(Signature) if field.name != "metric"}
     signature = Signature(metric=metric_named(str(row["metric"]), where).name, **parts)
-    return Score(float(cast(float, row["value"])), signature)
+    value = float(cast(float, row["value"]))
+    if not math.isfinite(value):
+        raise ValueError(value)
+    return Score(value, signature)
 
 
 def _faithfulness(outputs: Path, settings: Mapping[str, JSON]) -> Faithfulness:
     """Checks every text against its table with the corpus's lexicon, or with the values as written."""
     texts = [
-        (str(row["id"]), str(row["text"]), Table.from_record(cast("Mapping[str, str]", row["table"])))
-        for row in read_rows(outputs)
-        if row.get("status") != "abstained"
+        (row.id, row.text, row.table) for _, row in read_generations(outputs) if row.status != "abstained"
     ]
     name = str(settings.get("corpus", {}).get("source", "")).split(":")[0]
     known = name in BUNDLED
@@ -203,13 +199,3 @@ def _faithfulness(outputs: Path, settings: Mapping[str, JSON]) -> Faithfulness:
         f"lexicon {name}" if known else "values as written",
         sorted(faults, key=lambda fault: (-fault.errors, fault.id)),
     )
-
-
-def _json(path: Path) -> JSON:
-    if not path.is_file():
-        return {}
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"is not JSON: {error}.", where=str(path)) from error
-    return cast("JSON", value) if isinstance(value, dict) else {}

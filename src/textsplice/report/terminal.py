@@ -14,6 +14,7 @@ from textsplice.oracle.sources import SourceKind
 from textsplice.report.document import Document
 from textsplice.report.frames import CARET, MASK_SIGN, Frame, Piece, finished, frames, shown, tag
 from textsplice.report.plain import heading, table_rows
+from textsplice.visible import visible
 
 # One underline per kind: single, double, and italics, since terminals have no third.
 _STYLES: dict[SourceKind, str] = {
@@ -32,7 +33,7 @@ class TerminalView:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield _finished_line(self.document)
-        yield Text(heading(self.document), style="dim")
+        yield Text(visible(heading(self.document)), style="dim")
         yield Text()
         yield _legend()
         yield Text()
@@ -59,7 +60,7 @@ def ansi(document: Document, *, width: int | None = None) -> str:
 def _finished_line(document: Document) -> Text:
     generation = document.generation
     if not generation.text:
-        return Text(f"(no text: {generation.reason or generation.status})", style="bold")
+        return Text(visible(f"(no text: {generation.reason or generation.status})"), style="bold")
     line = Text(style="bold")
     for _, run in groupby(finished(document), key=lambda piece: piece.origin.step):
         pieces = list(run)
@@ -84,10 +85,10 @@ def _legend() -> Text:
 def _table(document: Document, *, narrow: bool) -> Grid | Group:
     rows = table_rows(document)
     if narrow:
-        return Group(*(Text(f"{_tick(used)} {field}: {value}") for field, value, used in rows))
+        return Group(*(Text(visible(f"{_tick(used)} {field}: {value}")) for field, value, used in rows))
     grid = Grid.grid(padding=(0, 1))
     for field, value, used in rows:
-        grid.add_row(_tick(used), Text(field, style="dim"), Text(value))
+        grid.add_row(_tick(used), Text(visible(field), style="dim"), Text(visible(value)))
     return grid
 
 
@@ -97,14 +98,14 @@ def _tick(used: bool) -> str:
 
 def _step(document: Document, frame: Frame) -> Group:
     return Group(
-        Text.assemble((f"{frame.number}. ", "bold"), frame.sentence),
+        Text.assemble((f"{frame.number}. ", "bold"), visible(frame.sentence)),
         Padding(_canvas(document, frame), (0, 0, 0, 3)),
     )
 
 
 def _canvas(document: Document, frame: Frame) -> Text:
     if not frame.pieces:
-        return Text(shown(frame.step.canvas, document.generation.tokenizer), style="dim")
+        return Text(visible(shown(document, frame.step.origins)), style="dim")
     line = Text()
     for role, run in groupby(frame.pieces, key=lambda piece: (piece.role, piece.origin.step)):
         pieces = list(run)
@@ -119,7 +120,7 @@ def _canvas(document: Document, frame: Frame) -> Text:
 
 def _joined(pieces: list[Piece]) -> str:
     """A run of pieces with its inner spaces, so that its underline is unbroken."""
-    return "".join(f"{' ' if p.spaced else ''}{p.text}" for p in pieces).removeprefix(" ")
+    return visible("".join(f"{' ' if p.spaced else ''}{p.text}" for p in pieces).removeprefix(" "))
 
 
 def _style(document: Document, piece: Piece) -> str:
@@ -131,7 +132,7 @@ def _style(document: Document, piece: Piece) -> str:
 
 def _neighbors(document: Document) -> list[Text]:
     lines = [
-        Text.assemble((f"N{source} ", "bold"), (f"{offered.id}: ", "dim"), offered.text)
+        Text.assemble((f"N{source} ", "bold"), (visible(f"{offered.id}: "), "dim"), visible(offered.text))
         for source, offered in enumerate(document.sources.neighbors, 1)
         if source in document.used
     ]

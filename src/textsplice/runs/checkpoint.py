@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 from textsplice.errors import StorageError
 from textsplice.files import atomic_write_text, storage_error
-from textsplice.runs.integrity import CheckedFiles
+from textsplice.runs.integrity import CheckedFiles, listed_hashes
 from textsplice.runs.ownership import remove_listed
 
 if TYPE_CHECKING:
@@ -89,9 +89,19 @@ class CheckpointFolder:
         """The weights and the moments."""
         from textsplice.runs.tensors import read_tensors
 
-        hashes = cast("Mapping[str, str]", self._read()[0].get("files", {}))
-        files = CheckedFiles(self.path, hashes, REMEDY)
+        files = self._checked()
         return read_tensors(files.path(WEIGHTS), REMEDY), read_tensors(files.path(MOMENTS), REMEDY)
+
+    def check(self) -> int:
+        """Reads weights and moments and compares their hashes; how many files there are."""
+        count = self._checked().check_all()
+        if count < len((WEIGHTS, MOMENTS)):
+            raise StorageError("lists not all its files.", where=str(self.path / STATE), remedy=REMEDY)
+        return count
+
+    def _checked(self) -> CheckedFiles:
+        listed = listed_hashes(self._read()[0].get("files", {}), self.path / STATE, REMEDY)
+        return CheckedFiles(self.path, listed, REMEDY)
 
     def remove(self) -> None:
         """Removes the checkpoint and what a killed writer left beside it."""

@@ -6,11 +6,11 @@ import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 from textsplice.errors import StorageError
 from textsplice.files import atomic_write_bytes, atomic_write_text
-from textsplice.runs.integrity import CheckedFiles
+from textsplice.parsing import read_object
+from textsplice.runs.integrity import CheckedFiles, listed_hashes
 from textsplice.runs.ownership import remove_listed
 
 LIST = "encodings.json"
@@ -36,6 +36,10 @@ class EncodingFolder:
             raise StorageError("is missing.", where=str(self.path / name), remedy=REMEDY)
         return CheckedFiles(self.path, listed, REMEDY).path(name)
 
+    def check(self) -> int:
+        """Reads every shard and compares its hash; how many there are."""
+        return CheckedFiles(self.path, self._listed(), REMEDY).check_all()
+
     def write(self, first: int, content: bytes) -> None:
         """Writes a shard, and lists it."""
         name = _name(first)
@@ -60,14 +64,11 @@ class EncodingFolder:
 
     def _listed(self) -> dict[str, str]:
         path = self.path / LIST
-        if not path.is_file():
+        if not path.exists():
             return {}
-        try:
-            data = cast("dict[str, object]", json.loads(path.read_text(encoding="utf-8")))
-            files = cast("dict[str, object]", data["files"])
-            return {name: str(digest) for name, digest in files.items()}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise StorageError(f"can't be read: {error}.", where=str(path), remedy="Delete it.") from error
+        about = read_object(path, StorageError, remedy="Delete it.")
+        listed = listed_hashes(about.get("files"), path, "Delete it.")
+        return {name: str(digest) for name, digest in listed.items()}
 
 
 def _name(first: int) -> str:

@@ -9,6 +9,9 @@ from typing import Protocol, cast
 
 from textsplice.errors import MissingExtraError, StorageError
 from textsplice.files import atomic_write_text, storage_error
+from textsplice.parsing import parse_json, read_text
+
+MAX_JOURNAL_BYTES = 1 << 30
 
 
 class _Writer(Protocol):
@@ -49,10 +52,7 @@ def read_journal(path: Path) -> list[dict[str, float | int | str | bool]]:
     """The lines of a journal; one that a killed run left unfinished is left out."""
     lines: list[dict[str, float | int | str | bool]] = []
     for number, line in enumerate(_whole_lines(path), start=1):
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise StorageError(f"is not JSON: {error}.", where=f"{path}:{number}") from error
+        row = parse_json(line, StorageError, f"{path}:{number}")
         if not isinstance(row, dict):
             raise StorageError("is not a JSON object.", where=f"{path}:{number}")
         lines.append(cast("dict[str, float | int | str | bool]", row))
@@ -60,10 +60,7 @@ def read_journal(path: Path) -> list[dict[str, float | int | str | bool]]:
 
 
 def _whole_lines(path: Path) -> list[str]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise StorageError(f"can't be read: {error}.", where=str(path)) from error
+    text = read_text(path, StorageError, limit=MAX_JOURNAL_BYTES)
     return [line for line in text.split("\n")[:-1] if line]
 
 

@@ -12,13 +12,14 @@ from typing import cast
 
 from textsplice.errors import StorageError
 from textsplice.files import atomic_write_text, file_hash, storage_error
+from textsplice.runs.integrity import DIGEST, signed, unsigned
 from textsplice.runs.ownership import listed_path, remove_listed
 from textsplice.runs.prepared_files import is_prepared_name
 
 NAME = "manifest.json"
 FORMAT = 1
 MADE_BY = "textsplice prepare"
-KEYS = {"format", "stages", "announced", "made_by"}
+KEYS = {"format", "stages", "announced", "made_by", "digest"}
 PARTIAL = re.compile(r"\..+\.\d+\.partial")  # what `files.atomic_path` calls a file until it is whole
 _KEY = re.compile("[0-9a-f]{20}")
 _DIGEST = re.compile("[0-9a-f]{64}")
@@ -56,8 +57,9 @@ class Manifest:
         self.path = folder / NAME
         self.stages: Stages = {}
         self.announced: list[str] = []
+        self.is_signed = True
         if self.path.exists():
-            self.stages, self.announced = _read(self.path)
+            self.stages, self.announced, self.is_signed = _read(self.path)
 
     @property
     def hashes(self) -> dict[str, str]:
@@ -146,9 +148,10 @@ class Manifest:
         data: dict[str, object] = {"format": FORMAT, "stages": dict(sorted(self.stages.items()))}
         if self.announced or not self.stages:  # not finished
             data |= {"announced": self.announced, "made_by": MADE_BY}
-        text = json.dumps(data, indent=1) + "\n"
-        if not self.path.exists() or self.path.read_text(encoding="utf-8") != text:
-            atomic_write_text(self.path, text)
+        # One of an older version, without a hash of itself, stays as it is until it says something else.
+        texts = [json.dumps(each, indent=1) + "\n" for each in (signed(data), data)]
+        if not self.path.exists() or self.path.read_text(encoding="utf-8") not in texts:
+            atomic_write_text(self.path, texts[0])
 
 
 def _files_at(path: Path) -> list[Path]:
@@ -165,13 +168,16 @@ def _parents(name: str) -> list[str]:
     return ["/".join(parts[:count]) for count in range(1, len(parts))]
 
 
-def _read(path: Path) -> tuple[Stages, list[str]]:
+def _read(path: Path) -> tuple[Stages, list[str], bool]:
     remedy = "Delete the folder and run `textsplice prepare` again."
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         what = f"can't be read as a manifest: {error}."
         raise StorageError(what, where=str(path), remedy=remedy) from error
+    is_signed = isinstance(data, dict) and DIGEST in data
+    if isinstance(data, dict):
+        data = unsigned(cast("dict[str, object]", data), path, remedy)
     match data:
         case {"format": int(version), "stages": dict()} if version != FORMAT:
             what = f"is of format {version}; this version reads {FORMAT}."
@@ -179,7 +185,7 @@ def _read(path: Path) -> tuple[Stages, list[str]]:
             announced = cast("dict[str, object]", data).get("announced", [])
             names = cast("list[object]", announced) if isinstance(announced, list) else [announced]
             if all(isinstance(name, str) for name in names):
-                return cast("Stages", stages), cast("list[str]", names)
+                return cast("Stages", stages), cast("list[str]", names), is_signed
             what = "is not a manifest of a prepared folder."
         case _:
             what = "is not a manifest of a prepared folder."

@@ -8,64 +8,25 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from textsplice.arrow import column_ints, column_ragged, column_texts, read_columns
+from textsplice.arrow import column_ints, column_ragged, column_texts, read_columns, undamaged
 from textsplice.config import Config, load_config
 from textsplice.corpus import Table
 from textsplice.errors import StorageError
 from textsplice.neighbors.store import Store
-from textsplice.oracle import Splice
 from textsplice.oracle.numbering import in_order
-from textsplice.ragged import Ragged
-from textsplice.runs.integrity import CheckedFiles
+from textsplice.runs.integrity import CheckedFiles, require_words
 from textsplice.runs.manifest import NAME as MANIFEST
 from textsplice.runs.manifest import Manifest, is_manifest
 from textsplice.runs.ownership import locked, require_ours
 from textsplice.runs.prepared_files import PreparedFiles
+from textsplice.runs.prepared_split import PreparedSplit, require_sound
 from textsplice.slots.lexicon import Lexicon
 from textsplice.text import Vocabulary
-
-
-@dataclass(frozen=True)
-class PreparedSplit:
-    """One split: examples, their tables, neighbors and derivations, row by row."""
-
-    name: str
-    ids: list[str]
-    texts: list[str]
-    tables: list[Table]
-    table_tokens: Ragged
-    table_segments: Ragged
-    table_of: NDArray[np.int32]
-    targets: Ragged
-    unsaid: NDArray[np.int32]
-    neighbors: NDArray[np.int32]
-    splices: NDArray[np.int32]
-    splice_offsets: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    @property
-    def costs(self) -> NDArray[np.int32]:
-        """How many splices each derivation has."""
-        return np.diff(self.splice_offsets).astype(np.int32)
-
-    def neighbors_of(self, row: int) -> NDArray[np.int32]:
-        """The store rows of an example's neighbors, best first."""
-        found = self.neighbors[row]
-        return found[found >= 0]
-
-    def derivation(self, row: int) -> list[Splice]:
-        """The least derivation of an example."""
-        rows = self.splices[self.splice_offsets[row] : self.splice_offsets[row + 1]]
-        return [Splice(*cast("list[int]", values)) for values in rows.tolist()]
-
 
 REMEDY = "Run `textsplice prepare` again: it makes damaged files again."
 
@@ -116,6 +77,10 @@ class Prepared:
     def _checked(self) -> CheckedFiles:
         return CheckedFiles(self.folder, self.manifest.hashes, REMEDY)
 
+    def check(self) -> int:
+        """Reads every listed file and compares hashes: how many there are, or `StorageError`."""
+        return self._checked.check_all()
+
     def _path(self, path: Path) -> Path:
         name = path.relative_to(self.folder).as_posix()
         if name not in self.manifest.hashes:
@@ -132,7 +97,9 @@ class Prepared:
         """The training texts that may be spliced from."""
         if "store" not in self.manifest.stages:
             raise StorageError("is not listed in the manifest.", where=str(self.files.store), remedy=REMEDY)
-        return Store.load(self._checked.folder_path(self.files.store.name))
+        store = Store.load(self._checked.folder_path(self.files.store.name))
+        require_words(store.tokens.values, len(self.vocabulary), self.files.store, REMEDY)
+        return store
 
     def store_files(self) -> list[Path]:
         """The files of the store, checked."""
@@ -154,25 +121,28 @@ class Prepared:
     def split(self, name: str) -> PreparedSplit:
         """Reads one split."""
         self._require(name)
-        texts = read_columns(self._path(self.files.texts(name)), ["id", "text"])
-        encoded = read_columns(self._path(self.files.encoded_texts(name)))
-        tables = read_columns(self._path(self.files.encoded_tables(name)))
-        neighbors = column_ragged(self._parts(self.files.neighbors, name)["neighbors"])
-        splices = column_ragged(self._parts(self.files.derivations, name)["splices"])
-        return PreparedSplit(
-            name=name,
-            ids=column_texts(texts["id"]),
-            texts=column_texts(texts["text"]),
-            tables=read_tables(self._path(self.files.tables(name))),
-            table_tokens=column_ragged(tables["tokens"]),
-            table_segments=column_ragged(tables["segments"]),
-            table_of=column_ints(encoded["table"]),
-            targets=column_ragged(encoded["tokens"]),
-            unsaid=column_ints(encoded["unsaid"]),
-            neighbors=neighbors.values.reshape(len(neighbors), -1),
-            splices=splices.values.reshape(-1, 5),
-            splice_offsets=splices.offsets // 5,
-        )
+        with undamaged(self.folder, REMEDY):
+            texts = read_columns(self._path(self.files.texts(name)), ["id", "text"])
+            encoded = read_columns(self._path(self.files.encoded_texts(name)))
+            tables = read_columns(self._path(self.files.encoded_tables(name)))
+            neighbors = column_ragged(self._parts(self.files.neighbors, name)["neighbors"])
+            splices = column_ragged(self._parts(self.files.derivations, name)["splices"])
+            split = PreparedSplit(
+                name=name,
+                ids=column_texts(texts["id"]),
+                texts=column_texts(texts["text"]),
+                tables=read_tables(self._path(self.files.tables(name))),
+                table_tokens=column_ragged(tables["tokens"]),
+                table_segments=column_ragged(tables["segments"]),
+                table_of=column_ints(encoded["table"]),
+                targets=column_ragged(encoded["tokens"]),
+                unsaid=column_ints(encoded["unsaid"]),
+                neighbors=neighbors.values.reshape(len(neighbors), -1),
+                splices=splices.values.reshape(-1, 5),
+                splice_offsets=splices.offsets // 5,
+            )
+        require_sound(split, self.store, self.vocabulary, str(self.folder), REMEDY)
+        return split
 
     def texts(self, split: str) -> list[str]:
         """The texts of a split, as written."""

@@ -16,11 +16,12 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, cast
 
 from textsplice.config import Config, load_config, to_toml
@@ -29,7 +30,7 @@ from textsplice.files import atomic_write_bytes, atomic_write_text, file_hash, s
 from textsplice.neighbors.store import Store
 from textsplice.runs.checkpoint import CheckpointFolder
 from textsplice.runs.encodings import EncodingFolder
-from textsplice.runs.integrity import CheckedFiles
+from textsplice.runs.integrity import CheckedFiles, listed_hashes, require_words, signed, unsigned
 from textsplice.runs.ownership import locked, remove_empty_parents, remove_listed, require_ours
 from textsplice.runs.prepared import Prepared
 from textsplice.slots.lexicon import Lexicon
@@ -123,14 +124,21 @@ class Run:
         """What made the run: its id, version, command, data, seed, machine."""
         path = self.path / ABOUT
         try:
-            return cast("dict[str, object]", json.loads(path.read_text(encoding="utf-8")))
+            about = cast("dict[str, object]", json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError, RecursionError) as error:
             raise StorageError(f"can't be read: {error}.", where=str(path)) from error
+        # A later format, which `open` refuses, may have another kind of hash.
+        return unsigned(about, path, REMEDY) if about.get("format", FORMAT) == FORMAT else about
 
     @property
     def id(self) -> str:
         """Twelve digits that name the run in everything it generates."""
         return str(self.about["id"])
+
+    @property
+    def is_of_first_version(self) -> bool:
+        """Whether version 0.1 made it, whose rows are of another format."""
+        return str(self.about.get("version")).split(".")[:2] == ["0", "1"]
 
     def is_complete(self) -> bool:
         """Whether the folder was made to its end: the configuration comes last."""
@@ -153,7 +161,9 @@ class Run:
     @cached_property
     def store(self) -> Store:
         """The texts it splices from."""
-        return Store.load(self._checked.folder_path(STORE))
+        store = Store.load(self._checked.folder_path(STORE))
+        require_words(store.tokens.values, len(self.vocabulary), self.path / STORE, REMEDY)
+        return store
 
     @cached_property
     def lexicon(self) -> Lexicon | None:
@@ -167,9 +177,16 @@ class Run:
     def _checked(self) -> CheckedFiles:
         return CheckedFiles(self.path, self._hashes(), REMEDY)
 
+    def check(self) -> int:
+        """Reads every listed file and compares hashes: how many there are, or `StorageError`."""
+        if "files" not in self.about:
+            return 0  # of before format 2
+        others = (self.encodings, *filter(None, (self.last.find(), self.best.find())))
+        return self._checked.check_all() + sum(other.check() for other in others)
+
     def _hashes(self) -> Hashes:
         """The hash of every file; runs of before format 2 have none."""
-        return dict(cast("Hashes", self.about.get("files", {})))
+        return listed_hashes(self.about.get("files", {}), self.path / ABOUT, REMEDY)
 
     # The policy
 
@@ -221,7 +238,8 @@ class Run:
         self._write_about(about)
 
     def _write_about(self, about: dict[str, object]) -> None:
-        atomic_write_text(self.path / ABOUT, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
+        text = json.dumps(signed(about), indent=2, ensure_ascii=False) + "\n"
+        atomic_write_text(self.path / ABOUT, text)
         self._forget()
 
     def _forget(self) -> None:
@@ -287,6 +305,13 @@ class Run:
         require_ours(folder, ours=cls.is_run(folder), what="the folder of a run")
 
     @classmethod
+    def require_absent(cls, folder: Path) -> None:
+        """`StorageError` if a folder holds a run already, or something else."""
+        cls.require_free(folder)
+        if cls.is_run(folder) and cls(folder).is_complete():
+            raise StorageError("is a run already.", where=str(folder), remedy="Name a new folder.")
+
+    @classmethod
     @contextmanager
     def claimed(cls, folder: Path) -> Generator[None]:
         """Holds a folder for one training: a new or empty one, or the folder of a run."""
@@ -313,18 +338,52 @@ class Run:
         for target in (*copied.values(), folder / JOURNAL, folder / CONFIG, folder / VOCABULARY):
             _require_absent(target)
         run._write_about({"format": FORMAT, **about, "journal": JOURNAL, "files": {}})
-        hashes = {target.relative_to(folder).as_posix(): file_hash(path) for path, target in copied.items()}
-        # Listed before they are copied: a run that is killed now can still be removed whole.
-        run._record({**hashes})
-        try:
-            for path, target in copied.items():
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(path, target)
-        except OSError as error:
-            raise storage_error(error, folder) from error
+        run._copy(copied)
         run._replace(VOCABULARY, prepared.vocabulary.to_json().encode("utf-8"))
         run.describe(config, about)
         return run
+
+    def with_store(self, store: Store, folder: Path, *, without: Sequence[str]) -> Run:
+        """Writes this run into a new folder with another store; checkpoints and journal stay behind.
+
+        It has an id of its own, since its texts do: that of this run and the texts it is `without`.
+        """
+        made_of = json.dumps([self.id, *without]).encode("utf-8")
+        about = {
+            **self.about,
+            "format": FORMAT,
+            "id": hashlib.sha256(made_of).hexdigest()[:12],
+            "made_from": {"run": self.id, "without": list(without)},
+        }
+        policy = [name for name in (SHAPE, WEIGHTS, VOCABULARY, LEXICON) if (self.path / name).is_file()]
+        contents = {name: self._checked.path(name).read_bytes() for name in policy}
+        config = self.config
+        judge = self.find_judge(config.search.judge).path if config.search.judge else None
+        run = Run(folder)
+        with self.claimed(folder), TemporaryDirectory() as temporary:
+            self.require_absent(folder)
+            if self.is_run(folder):
+                run.remove()  # one that was killed while it was written
+            store.save(Path(temporary) / STORE)
+            run._write_about({**about, "journal": JOURNAL, "files": {}})
+            for name, content in contents.items():
+                run._replace(name, content)
+            written = sorted(path for path in Path(temporary).rglob("*") if path.is_file())
+            run._copy({path: folder / path.relative_to(temporary) for path in written})
+            run.describe(config, about)
+            if judge is not None:  # it was found beside this run, wherever we are now
+                run._record({}, judge=os.path.relpath(judge.resolve(), folder.resolve()))
+        return run
+
+    def _copy(self, copied: Mapping[Path, Path]) -> None:
+        """Copies files into the run; listed first, so that a run that is killed now can be removed whole."""
+        self._record({to.relative_to(self.path).as_posix(): file_hash(path) for path, to in copied.items()})
+        try:
+            for path, to in copied.items():
+                to.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, to)
+        except OSError as error:
+            raise storage_error(error, self.path) from error
 
     def describe(self, config: Config, about: Mapping[str, object]) -> None:
         """Writes the configuration and what makes the run, now or from here on."""

@@ -10,6 +10,7 @@ from typing import Literal
 from textsplice.corpus.table import Table
 from textsplice.oracle.numbering import TABLE
 from textsplice.oracle.sources import Sources
+from textsplice.oracle.writing import Writing
 from textsplice.policy.problem import Candidate, Draft
 from textsplice.search.derive import Derived
 from textsplice.search.judge import Opinion
@@ -17,7 +18,7 @@ from textsplice.search.rules.fields import contains
 from textsplice.slots.check import check_slots
 from textsplice.slots.lexicon import Lexicon
 from textsplice.text.masking import STOP_WORDS, mask
-from textsplice.text.tokens import BEGIN, END, Tokenizer, detokenize
+from textsplice.text.tokens import BEGIN, END, Tokenizer
 
 Slips = Callable[[Draft], int]
 Choice = Literal["likelihood", "consensus", "typical"]
@@ -128,7 +129,8 @@ def worded_slips(table: Table, lexicon: Lexicon, tokenizer: Tokenizer) -> Slips:
     """Counts what a lexicon finds missing, wrong, repeated or made up, however it is worded."""
 
     def count(draft: Draft) -> int:
-        return len(check_slots(detokenize(draft.tokens, tokenizer), table, lexicon).errors)
+        text = Writing(draft.sources, table, tokenizer).write(draft.origins).text
+        return len(check_slots(text, table, lexicon).errors)
 
     return count
 

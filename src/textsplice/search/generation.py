@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Literal, NamedTuple, cast, get_args
 
 from textsplice.corpus.table import Table
 from textsplice.errors import InputError
 from textsplice.extensions import VIEWS
 from textsplice.oracle.sources import Sources
-from textsplice.oracle.splice import Origin, Splice, trace
+from textsplice.oracle.splice import Origin, Splice, canvases
+from textsplice.oracle.splice import provenance as replay_origins
+from textsplice.oracle.writing import Writing
 from textsplice.policy.kind import Attribution
 from textsplice.search.reading import JsonRow, read_sources
-from textsplice.text.tokens import BEGIN, END, Tokenizer, detokenize_with_spans
+from textsplice.search.traced import Certificate, Gap, Traced
+from textsplice.text.tokens import BEGIN, END, OLD_TOKENIZERS, TOKENIZERS, Tokenizer
 
-FORMAT = "textsplice.generation/1"
+FORMAT = "textsplice.generation/2"
+# Rows of format 1 were cut and joined by other rules, and have no UTF-16 offsets.
+OLD_FORMAT = "textsplice.generation/1"
+FORMATS = (FORMAT, OLD_FORMAT)
 Status = Literal["ok", "unfinished", "abstained"]
 
 
@@ -27,6 +34,11 @@ class Provenance(NamedTuple):
     step: int
     start: int
     stop: int
+
+    @property
+    def origin(self) -> Origin:
+        """The same without the characters."""
+        return Origin(self.source, self.position, self.step)
 
 
 class Step(NamedTuple):
@@ -68,6 +80,9 @@ class Generation:
     alternatives: tuple[Alternative, ...] = ()
     search: Mapping[str, object] | None = None
     weights: str | None = None
+    utf16: tuple[tuple[int, int], ...] | None = None
+    traced: Traced | None = None
+    format: str = FORMAT
 
     @property
     def finished(self) -> bool:
@@ -79,11 +94,31 @@ class Generation:
         """The splices under the paper's name."""
         return self.splices
 
+    @property
+    def gaps(self) -> tuple[Gap, ...]:
+        """What stands in no source; only traced texts have gaps."""
+        return self.traced.gaps if self.traced else ()
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """What is proved of the splices of a traced text."""
+        return self.traced.certificate if self.traced else None
+
+    @property
+    def writing(self) -> Writing:
+        """How its sources are written out."""
+        return Writing(self.sources, self.table, self.cut)
+
+    @property
+    def cut(self) -> Tokenizer:
+        """Its tokenizer, in the version of its format."""
+        return self.tokenizer if self.format == FORMAT else OLD_TOKENIZERS[TOKENIZERS.index(self.tokenizer)]
+
     def steps(self) -> list[Step]:
         """The derivation canvas by canvas, with what each splice replaced."""
         steps: list[Step] = []
         before: tuple[str, ...] = ()
-        for splice, origins in zip(self.splices, trace(self.splices, self.sources), strict=True):
+        for splice, origins in zip(self.splices, canvases(self.splices, self.sources), strict=True):
             canvas = tuple(map(self.sources.token, origins))
             inserted = tuple(self.sources[splice.neighbor][splice.begin : splice.end])
             removed = before[splice.start : splice.stop]
@@ -99,11 +134,15 @@ class Generation:
         return cast("Callable[[Mapping[str, object]], str]", VIEWS["notebook"])(self.to_dict())
 
     def to_dict(self) -> dict[str, object]:
-        """The published JSON, `textsplice.generation/1` (docs/formats.md)."""
+        """The published JSON, `textsplice.generation/2` (docs/formats.md), or 1 if it was read from that."""
         # Rows of the first versions do not have these keys and must stay as they are.
-        later = {"search": self.search and dict(self.search), "weights": self.weights}
+        later = {
+            "search": self.search and dict(self.search),
+            "weights": self.weights,
+            "trace": self.traced and self.traced.to_dict(),
+        }
         return {
-            "format": FORMAT,
+            "format": self.format,
             "id": self.id,
             "status": self.status,
             "reason": self.reason,
@@ -111,7 +150,7 @@ class Generation:
             "table": self.table.to_record(),
             "tokens": list(self.tokens),
             "splices": [list(splice) for splice in self.splices],
-            "provenance": [place._asdict() for place in self.provenance],
+            "provenance": self._places(),
             "sources": {
                 "table": {
                     "tokens": list(self.sources.table.tokens),
@@ -132,17 +171,25 @@ class Generation:
             **{key: value for key, value in later.items() if value is not None},
         }
 
+    def _places(self) -> list[dict[str, object]]:
+        places: list[dict[str, object]] = [place._asdict() for place in self.provenance]
+        for place, span in zip(places, self.utf16 or (), strict=False):
+            place["utf16"] = list(span)
+        return places
+
     @classmethod
     def from_dict(cls, data: Mapping[str, object], where: str = "generation") -> Generation:
         """Reads what `to_dict` wrote; `InputError` if something is missing or of another type."""
         row = JsonRow(data, where)
-        if data.get("format") != FORMAT:
+        if data.get("format") not in FORMATS:
             raise InputError(
-                f"is of format {data.get('format')!r}; this version reads {FORMAT!r}.", where=where
+                f"is of format {data.get('format')!r}; this version reads {FORMAT!r} and {OLD_FORMAT!r}.",
+                where=where,
             )
+        is_old = data["format"] == OLD_FORMAT
         return cls(
             id=row.text("id"),
-            table=Table.of(cast("Mapping[str, str | list[str]]", row.mapping("table"))),
+            table=_read_table(row, traced=data.get("trace") is not None),
             text=row.text("text"),
             tokens=tuple(row.texts("tokens")),
             sources=read_sources(row.row("sources")),
@@ -154,13 +201,16 @@ class Generation:
             rules=tuple(rule.data for rule in row.rows("rules")),
             policy=row.text("policy"),
             run=row.text("run"),
-            tokenizer=cast("Tokenizer", row.choice("tokenizer", get_args(Tokenizer))),
+            tokenizer=cast("Tokenizer", row.choice("tokenizer", TOKENIZERS)),
             attribution=cast("Attribution", row.choice("attribution", get_args(Attribution))),
             alternatives=tuple(
                 Alternative(other.text("text"), other.score("score")) for other in row.rows("alternatives")
             ),
             search=row.mapping("search") if data.get("search") is not None else None,
             weights=row.text("weights") if data.get("weights") is not None else None,
+            traced=Traced.from_row(row.row("trace")) if data.get("trace") is not None else None,
+            utf16=None if is_old else tuple(_read_utf16(place, row) for place in row.items("provenance")),
+            format=row.text("format"),
         )
 
 
@@ -183,10 +233,9 @@ def make_generation(
     weights: str | None = None,
 ) -> Generation:
     """Replays the splices: the only way text is made."""
-    canvases = trace(splices, sources)
-    origins = inner(canvases[-1], sources) if canvases else []
+    origins = inner(replay_origins(splices, sources), sources)
     tokens = tuple(map(sources.token, origins))
-    text, spans = detokenize_with_spans(tokens, tokenizer)
+    text, spans = Writing(sources, table, tokenizer).write(origins)
     return Generation(
         id=id,
         table=table,
@@ -209,7 +258,16 @@ def make_generation(
         alternatives=tuple(alternatives),
         search=search,
         weights=weights,
+        utf16=tuple(utf16_spans(text, spans)),
     )
+
+
+def utf16_spans(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ranges of characters counted in UTF-16 units, as JavaScript does; a character has one or two."""
+    if text.isascii() or max(text) < "\U00010000":
+        return list(spans)
+    units = [0, *accumulate(1 + (character > "\uffff") for character in text)]
+    return [(units[start], units[stop]) for start, stop in spans]
 
 
 def inner(origins: Sequence[Origin], sources: Sources) -> Sequence[Origin]:
@@ -222,6 +280,18 @@ def inner(origins: Sequence[Origin], sources: Sources) -> Sequence[Origin]:
     return origins[first:last]
 
 
+def _read_table(row: JsonRow, *, traced: bool) -> Table:
+    record = cast("Mapping[str, str | list[str]]", row.mapping("table"))
+    # A text can be traced without a record.
+    return Table(()) if traced and not record else Table.from_record(record)
+
+
 def _read_provenance(place: object, row: JsonRow) -> Provenance:
     each = cast("Mapping[str, object]", place) if isinstance(place, Mapping) else {}
     return Provenance(*row.numbers([each.get(key) for key in Provenance._fields], "provenance", 5))
+
+
+def _read_utf16(place: object, row: JsonRow) -> tuple[int, int]:
+    each = cast("Mapping[str, object]", place) if isinstance(place, Mapping) else {}
+    start, stop = row.numbers(each.get("utf16"), "utf16", 2)
+    return start, stop

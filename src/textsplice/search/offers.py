@@ -13,6 +13,8 @@ from textsplice.oracle.sources import OfferedNeighbor
 from textsplice.search.rules import Rule
 from textsplice.text.vocabulary import Vocabulary
 
+MOST_RULES = 16  # sets of rules whose answers are kept
+
 
 class Offers:
     """The neighbors of tables under rules; the rules are asked once about each text of the store."""
@@ -49,6 +51,8 @@ class Offers:
         if not choosy:
             return None
         if choosy not in self._admitted:
+            if len(self._admitted) == MOST_RULES:
+                del self._admitted[next(iter(self._admitted))]
             self._admitted[choosy] = np.array(
                 [all(rule.admits(self.neighbor(row)) for rule in choosy) for row in range(len(self.store))],
                 dtype=np.bool_,

@@ -10,7 +10,9 @@ from typing import TypedDict
 from textsplice.config import SearchConfig
 from textsplice.corpus.table import Example, Table
 from textsplice.errors import InputError
-from textsplice.policy.problem import Candidate, broken_rule
+from textsplice.memory import release_memory
+from textsplice.oracle.sources import Sources
+from textsplice.policy.problem import Candidate, Outcome, broken_rule
 from textsplice.progress import bar
 from textsplice.search.choose import Slips, choose, slot_slips, worded_slips
 from textsplice.search.derive import Derived, derive
@@ -19,6 +21,7 @@ from textsplice.search.judge import Judge, opinion
 from textsplice.search.propose import Proposal, Proposer
 from textsplice.search.rules.rule import Rule
 from textsplice.slots.lexicon import Lexicon
+from textsplice.text.linearize import linearize
 from textsplice.text.tokens import Tokenizer
 
 Record = Table | Example | Mapping[str, object]
@@ -41,7 +44,7 @@ class Made(TypedDict):
 class Pipeline:
     """Makes texts of tables with one proposer; `run` and `weights` are what rows say of it.
 
-    `judge` opens the run that `search.judge` names.
+    `judge` opens the run that `search.judge` names. `max_table_tokens` is the limit of the run's corpus.
     """
 
     proposer: Proposer
@@ -50,6 +53,7 @@ class Pipeline:
     tokenizer: Tokenizer
     lexicon: Lexicon | None
     judge: Callable[[str], Judge]
+    max_table_tokens: int
 
     def generations(
         self,
@@ -65,9 +69,26 @@ class Pipeline:
         remaining = (_example(record, number) for number, record in enumerate(tables))
         with bar(total, "generating", quiet=quiet) as progress:
             while batch := list(islice(remaining, search.batch_size)):
-                for proposal in self.proposer.propose(batch, rules, search):
-                    yield self._generation(proposal, search, rules, made)
+                yield from self._batch(batch, search, rules, made)
                 progress.advance(len(batch))
+                release_memory()
+
+    def _batch(
+        self, batch: Sequence[Example], search: SearchConfig, rules: tuple[Rule, ...], made: Made
+    ) -> Iterator[Generation]:
+        """The texts of some tables; those that are too long are not searched, and their rows say so."""
+        limit = search.max_table_tokens or self.max_table_tokens
+        lengths = [table_length(example.table, self.tokenizer, limit) for example in batch]
+        fitting = [example for example, length in zip(batch, lengths, strict=True) if length <= limit]
+        proposals = iter(self.proposer.propose(fitting, rules, search) if fitting else ())
+        for example, length in zip(batch, lengths, strict=True):
+            if length <= limit:
+                yield self._generation(next(proposals), search, rules, made)
+                continue
+            outcome = Outcome()
+            outcome.obstacle = too_long(length, limit)
+            sources = Sources(linearize(example.table, self.tokenizer), (), {})
+            yield self._generation(Proposal(example, sources, (), outcome), search, rules, made)
 
     def made(self, search: SearchConfig, rules: Sequence[Rule] = ()) -> Made:
         """How texts are made with these settings."""
@@ -76,6 +97,8 @@ class Pipeline:
             settings["judge"] = self.judge(search.judge).weights  # the name of a folder says little elsewhere
         else:
             del settings["judge"]
+        if not search.max_table_tokens:  # the run's own limit
+            del settings["max_table_tokens"]
         return {
             "run": self.run,
             "policy": self.proposer.kind.name,
@@ -163,8 +186,26 @@ def check_settings(search: SearchConfig) -> None:
         )
 
 
+def table_length(table: Table, tokenizer: Tokenizer, limit: int) -> int:
+    """The tokens of a linearized table; if it can't have more than `limit`, they need not be counted."""
+    most = sum(1 + sum(map(len, values)) for _, values in table)
+    return most if most <= limit else len(linearize(table, tokenizer).tokens)
+
+
+def too_long(length: int, limit: int) -> str:
+    """Why a table is not searched, as a clause."""
+    return f"the table has {length:,} tokens; search.max_table_tokens allows {limit:,}"
+
+
 def _example(record: Record, number: int) -> Example:
     if isinstance(record, Example):
         return record
     table = record if isinstance(record, Table) else Table.of(record)
+    for name, values in table:
+        try:
+            "".join((name, *values)).encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"the field {name!r} holds half of a surrogate pair, which is no text."
+            ) from error
     return Example(str(number), table, None)

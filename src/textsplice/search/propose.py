@@ -104,7 +104,8 @@ class PolicyProposer:
                 np.array(table.segment_numbers(), dtype=np.int32),
                 [store.tokens[row] for row in rows],
             )
-            tasks.append(Task(example, rows, Problem(case, sources, rules, vocabulary.words)))
+            asked = tuple(rule.about(sources) for rule in rules)
+            tasks.append(Task(example, rows, Problem(case, sources, asked, vocabulary.words)))
         return tasks
 
     def _search(self, tasks: Sequence[Task], search: SearchConfig) -> list[Outcome]:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, NamedTuple, cast
 
-from textsplice.errors import InputError, StorageError
+from textsplice.errors import InputError, StorageError, VerificationError
 from textsplice.files import storage_error
-from textsplice.search.generation import FORMAT, Generation
+from textsplice.search.generation import FORMATS, Generation
+from textsplice.visible import escaped_json
 
-ROW_START = f'{{"format": "{FORMAT}"'.encode()
+MOST_BYTES = 64 << 20  # of one row
+ROW_STARTS = tuple(f'{{"format": "{name}"'.encode() for name in FORMATS)
 
 
 class Written(NamedTuple):
@@ -36,16 +39,46 @@ class Written(NamedTuple):
             raise storage_error(error, path) from error
 
 
-def read_generations(path: Path) -> Iterator[tuple[str, Generation]]:
-    """The generations of a file, each with its place `file:line`."""
+def read_generations(path: Path, *, exact: bool = False) -> Iterator[tuple[str, Generation]]:
+    """The generations of a file, each with its place `file:line`.
+
+    With `exact`, a row must say what this program would write for it, and nothing else.
+    """
+    for where, row in read_rows(path):
+        try:
+            generation = Generation.from_dict(row, where)
+        except InputError as error:
+            if error.where:
+                raise
+            raise InputError(error.what, where=where, remedy=error.remedy) from error
+        if exact and (difference := _difference(row, generation.to_dict())):
+            raise VerificationError(f"{difference}.", where=f"{where}, row {generation.id!r}")
+        yield where, generation
+
+
+def read_rows(path: Path) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """The JSON objects of a file, each with its place `file:line`."""
     try:
+        if stat.S_ISCHR(path.stat().st_mode):
+            raise InputError("is a device, not a file.", where=str(path))
         with path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
+            number = 0
+            while line := file.readline(MOST_BYTES + 1):
+                number += 1
+                where = f"{path}:{number}"
+                if len(line) > MOST_BYTES:
+                    raise InputError(
+                        f"this row has more than {MOST_BYTES >> 20} MB, the most that is read.", where=where
+                    )
                 if line.strip():
-                    where = f"{path}:{number}"
-                    yield where, Generation.from_dict(_parse(line, where), where)
+                    yield where, _parse(line, where)
     except OSError as error:
         raise StorageError(f"{error.strerror or error}.", where=str(path)) from error
+
+
+def no_rows(path: Path) -> InputError:
+    """What is said of a file in which there is nothing to verify."""
+    return InputError("has no rows.", where=str(path), remedy="Give a file that `textsplice generate` wrote.")
 
 
 def already_written(path: Path) -> Written:
@@ -110,7 +143,7 @@ def open_rows(path: Path) -> IO[str]:
 
 def row_text(generation: Generation) -> str:
     """A generation as one line of a file."""
-    return json.dumps(generation.to_dict(), ensure_ascii=False) + "\n"
+    return escaped_json(json.dumps(generation.to_dict(), ensure_ascii=False)) + "\n"
 
 
 def write_row(file: IO[str], generation: Generation, path: Path | None) -> None:
@@ -134,17 +167,71 @@ def _is_object(line: bytes) -> bool:
 
 def _require_row_start(line: bytes, path: Path, *, first: bool) -> None:
     """What is cut off must be the beginning of a row; of the first row, more than a brace."""
-    if line.startswith(ROW_START) or (not first and ROW_START.startswith(line)):
-        return
+    for start in ROW_STARTS:
+        if line.startswith(start) or (not first and start.startswith(line)):
+            return
     remedy = "Name another file; this one was not changed."
     raise InputError("is not a file of generations.", where=str(path), remedy=remedy)
 
 
 def _parse(line: bytes, where: str) -> Mapping[str, object]:
     try:
-        row = json.loads(line)
+        row = json.loads(line.decode("utf-8"), object_pairs_hook=_object, parse_constant=_no_number)
+        if b"\\u" in line:
+            json.dumps(row, ensure_ascii=False).encode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError("is not UTF-8 text.", where=where) from error
+    except UnicodeEncodeError as error:
+        raise InputError("has half a character (a lone surrogate) in a text.", where=where) from error
+    except RecursionError as error:
+        raise InputError("is nested too deeply.", where=where) from error
     except ValueError as error:
         raise InputError(f"is not JSON: {error}.", where=where) from error
     if not isinstance(row, dict):
         raise InputError("is not a JSON object.", where=where)
     return cast("Mapping[str, object]", row)
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """A JSON object, in which no key may be repeated: readers differ in which of the two they believe."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))
+        raise ValueError(f"the key {twice!r} is there twice")
+    return found
+
+
+def _no_number(name: str) -> object:
+    raise ValueError(f"{name} is not a number in JSON")
+
+
+def _difference(said: object, written: object, path: str = "") -> str | None:
+    """Where a row is not as this program writes it, as a clause; whole numbers may be written as 1 or 1.0."""
+    # The order of keys says nothing, but it is mostly the same, and sorting takes time.
+    if any(json.dumps(said, sort_keys=s) == json.dumps(written, sort_keys=s) for s in (False, True)):
+        return None
+    match said, written:
+        case dict(), dict():
+            here, there = cast("dict[str, object]", said), cast("dict[str, object]", written)
+            if odd := sorted(here.keys() ^ there.keys()):
+                what = "should not be there" if odd[0] in here else "is missing"
+                return f"{f'{path}.' if path else ''}{odd[0]} {what}"
+            pairs = [(f"{path}.{key}" if path else key, here[key], there[key]) for key in here]
+        case list(), list() if len(cast("list[object]", said)) == len(cast("list[object]", written)):
+            pairs = [
+                (f"{path}[{place}]", *pair)
+                for place, pair in enumerate(
+                    zip(cast("list[object]", said), cast("list[object]", written), strict=True)
+                )
+            ]
+        case int(number), float() if not isinstance(said, bool) and float(number) == written:
+            return None
+        case _:
+            return f"{path} is {_short(said)}, which would be written as {_short(written)}"
+    return next((found for place, one, other in pairs if (found := _difference(one, other, place))), None)
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:60]}…"

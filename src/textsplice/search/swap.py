@@ -16,6 +16,7 @@ from textsplice.corpus.table import Example, Table
 from textsplice.oracle.numbering import TABLE
 from textsplice.oracle.sources import OfferedNeighbor, Sources
 from textsplice.oracle.splice import Splice
+from textsplice.oracle.writing import unmasked
 from textsplice.policy.kind import Kind
 from textsplice.policy.problem import Candidate, Outcome, broken_rule
 from textsplice.search.choose import slot_slips
@@ -25,7 +26,7 @@ from textsplice.search.propose import Proposal
 from textsplice.search.rules.rule import Rule
 from textsplice.text.linearize import Linearized, Segment, linearize
 from textsplice.text.masking import mask_runs
-from textsplice.text.tokens import Tokenizer, tokenize
+from textsplice.text.tokens import Tokenizer
 
 SWAP = Kind("swap")
 REACH = 10  # times k neighbors are looked at, since not every one can be used
@@ -103,7 +104,9 @@ def swap(
 def swap_values(sources: Sources, rank: int, own: Linearized, tokenizer: Tokenizer) -> list[Splice] | None:
     """The splices that place a neighbor and replace its values by this table's; None if one is missing."""
     neighbor = sources.neighbors[rank]
-    words = tokenize(neighbor.text, tokenizer)
+    words = unmasked(neighbor, tokenizer)
+    if words is None:
+        return None
     splices = [Splice(0, 0, sources.numbering.neighbor(rank), 0, len(neighbor.tokens))]
     grown = 1  # begin comes before the words; each value shifts what follows it
     for start, stop in mask_runs(words, own.value_tokens()):
@@ -127,5 +130,5 @@ def _counterpart(run: Sequence[str], own: Linearized, table: Linearized) -> Segm
 
 
 def _appears_in(run: Sequence[str], value: Sequence[str]) -> bool:
-    folded, wanted = [w.casefold() for w in value], [w.casefold() for w in run]
+    folded, wanted = ([word.casefold().strip(" ") for word in words] for words in (value, run))
     return any(folded[i : i + len(wanted)] == wanted for i in range(len(folded) - len(wanted) + 1))

@@ -51,7 +51,7 @@ class SlotReport:
         return tuple(slot for slot in self.slots if slot.status in ERRORS)
 
     def __str__(self) -> str:
-        return "; ".join(_sentence(slot) for slot in self.errors) or "ok"
+        return "; ".join(told(slot) for slot in self.errors) or "ok"
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,8 @@ def _foreign(
     return list(foreign)
 
 
-def _sentence(slot: Slot) -> str:
+def told(slot: Slot) -> str:
+    """An error as a clause."""
     match slot.status:
         case "missing":
             return f"{slot.field} ({slot.value}) is missing"

@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,12 +34,15 @@ from textsplice.config import unknown_name
 from textsplice.corpus.missing import missing_file
 from textsplice.corpus.table import Table
 from textsplice.errors import ConfigError
+from textsplice.parsing import parse_toml, read_text, unreadable
 from textsplice.slots.mentions import Matcher
 from textsplice.slots.wordings import FieldWordings, parse_phrase
 from textsplice.text.yes_no import is_yes_or_no
 
 SHARED = " | "  # separates values that share their wordings
 BUNDLED = ("bundled", "e2e")
+MAX_LEXICON_BYTES = 16 << 20
+MOST_PHRASES = 200_000  # with and without each optional word
 VALUES = "values"  # the name of the lexicon of the tables at hand
 SETS = "_sets"
 _SET = re.compile(r"\{([A-Z_]+)\}")
@@ -52,9 +54,12 @@ def lexicon_path(name: str | Path) -> Path:
     path = Path(name)
     if str(name) in BUNDLED:
         path = Path(__file__).with_name("lexicons") / f"{name}.toml"
-    if not path.is_file():
-        raise missing_file(path, remedy=f"Name a TOML file, or one of {', '.join(BUNDLED)}.")
-    return path
+    try:
+        if path.is_file():
+            return path
+    except OSError as error:
+        raise unreadable(error, path, ConfigError) from error
+    raise missing_file(path, remedy=f"Name a TOML file, or one of {', '.join(BUNDLED)}.")
 
 
 @dataclass(frozen=True)
@@ -67,12 +72,12 @@ class Lexicon:
     def load(cls, name: str | Path) -> Lexicon:
         """Reads `e2e` or `bundled`, which come with the package, or a TOML file."""
         path = lexicon_path(name)
-        try:
-            data = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise ConfigError(f"not a TOML file: {error}.", where=str(path)) from error
+        text = read_text(path, ConfigError, limit=MAX_LEXICON_BYTES)
+        data = dict(parse_toml(text, ConfigError, str(path)))
         sets = _sets(data.pop(SETS, {}), str(path))
-        return cls({field: _field(field, section, sets, str(path)) for field, section in data.items()})
+        fields = {field: _field(field, section, sets, str(path)) for field, section in data.items()}
+        _require_few_variants(fields.values(), str(path))
+        return cls(fields)
 
     @classmethod
     def named(cls, name: str | Path, tables: Iterable[Table]) -> Lexicon:
@@ -148,8 +153,6 @@ def _field(name: str, section: object, sets: Mapping[str, str], where: str) -> F
     for key, phrases in cast("dict[str, object]", wordings).items():
         place = f"{name}.wordings.{key}"
         texts = tuple(_with_sets(text, sets, where) for text in _texts(phrases, place, where))
-        for text in texts:
-            parse_phrase(text, where=f"{where}: {name}")
         for value in key.split(SHARED):
             said[value] = said.get(value, ()) + texts
     neutral = tuple(
@@ -163,6 +166,21 @@ def _field(name: str, section: object, sets: Mapping[str, str], where: str) -> F
         repeatable=_flag(data.get("repeatable", False), f"{name}.repeatable", where),
         generic=frozenset(_texts(data.get("generic", []), f"{name}.generic", where)),
     )
+
+
+def _require_few_variants(fields: Iterable[FieldWordings], where: str) -> None:
+    """Parses every phrase once: one that can't be used is reported here, and so are too many."""
+    count = 0
+    for field in fields:
+        phrases = (text for said in (*field.wordings.values(), field.neutral) for text in said)
+        for text in dict.fromkeys(phrases):
+            count += len(parse_phrase(text, where=where))
+            if count > MOST_PHRASES:
+                raise ConfigError(
+                    f"the phrases have more than {MOST_PHRASES:,} variants in all.",
+                    where=where,
+                    remedy="Use fewer optional words.",
+                )
 
 
 def _texts(value: object, name: str, where: str) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import groupby
 from typing import NamedTuple
 
 from textsplice.slots.wordings import GAP, FieldWordings, Phrase, parse_phrase, words_of
@@ -146,9 +147,32 @@ def _verbatim_mentions(field: str, value: str, words: Sequence[str]) -> list[Men
     return [
         Mention(start, start + len(phrase), field, frozenset((value,)), True)
         for phrase in verbatim_phrases(value)
-        for start in range(len(words) - len(phrase) + 1)
-        if all(word in place for word, place in zip(words[start:], phrase, strict=False))
+        for start in _starts([word for (word,) in phrase], words)
     ]
+
+
+def _starts(wanted: Sequence[str], words: Sequence[str]) -> Iterable[int]:
+    """Where `wanted` begins in `words`; each word is read once (Knuth, Morris and Pratt)."""
+    if wanted[0] not in words:
+        return
+    # For each beginning of `wanted`, the longest shorter one that it ends with.
+    shorter = [0, 0]
+    for place in range(1, len(wanted)):
+        shorter.append(_longer(wanted, shorter, shorter[-1], wanted[place]))
+    matched = 0
+    for place, word in enumerate(words):
+        matched = _longer(wanted, shorter, matched, word)
+        if matched == len(wanted):
+            yield place + 1 - matched
+
+
+def _longer(wanted: Sequence[str], shorter: Sequence[int], matched: int, word: str) -> int:
+    """How much of `wanted` is matched after one more word."""
+    if matched == len(wanted):
+        matched = shorter[matched]
+    while matched and wanted[matched] != word:
+        matched = shorter[matched]
+    return matched + (wanted[matched] == word)
 
 
 def _longest(found: list[Mention]) -> list[Mention]:
@@ -158,14 +182,20 @@ def _longest(found: list[Mention]) -> list[Mention]:
     """
     found.sort(key=lambda mention: (mention.start - mention.stop, mention.start))
     kept: list[Mention] = []
-    for mention in found:
-        for longer in kept:
-            overlaps = mention.start < longer.stop and longer.start < mention.stop
-            inside = longer.start <= mention.start and mention.stop <= longer.stop
-            shorter = mention.stop - mention.start < longer.stop - longer.start
-            if (overlaps and mention.field == longer.field) or (inside and shorter and longer.verbatim):
-                break
-        else:
-            kept.append(mention)
+    taken: dict[str, set[int]] = {}  # the places of each field's mentions
+    stops: dict[int, int] = {}  # of each place in a verbatim value, where the last such value stops
+    for _, alike in groupby(found, key=lambda mention: mention.stop - mention.start):
+        several = len(kept)
+        for mention in alike:
+            places = taken.setdefault(mention.field, set())
+            # None is longer than those before it, so an overlap holds its first or its last place.
+            overlaps = mention.start in places or mention.stop - 1 in places
+            if not overlaps and stops.get(mention.start, 0) < mention.stop:
+                kept.append(mention)
+                places.update(range(mention.start, mention.stop))
+        for mention in kept[several:]:
+            if mention.verbatim:
+                for place in range(mention.start, mention.stop):
+                    stops[place] = max(stops.get(place, 0), mention.stop)
     kept.sort(key=lambda mention: mention.start)
     return kept

@@ -7,14 +7,19 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 
 from textsplice.errors import ConfigError
+from textsplice.parsing import short_repr
 
 GAP = frozenset(("...",))
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['’](?:t|re|ve|ll)\b)?|[£$€]|[.!?,;:]")
 
 # One place of a phrase is the set of words allowed there; GAP is up to four words of any kind.
 Phrase = tuple[frozenset[str], ...]
+
+MOST_VARIANTS = 1024
+LONGEST_PHRASE = 10_000  # characters, with its sets written out
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,12 @@ def words_of(text: str) -> list[str]:
 
 def parse_phrase(text: str, *, where: str = "lexicon") -> list[Phrase]:
     """The variants of a written phrase: with and without each `word?`."""
+    if len(text) > LONGEST_PHRASE:
+        raise ConfigError(
+            f"the phrase {short_repr(text)} has {len(text):,} characters; at most {LONGEST_PHRASE:,} are"
+            " allowed.",
+            where=where,
+        )
     places: list[list[list[frozenset[str]]]] = []
     for part in text.split():
         if part == "...":
@@ -56,6 +67,13 @@ def parse_phrase(text: str, *, where: str = "lexicon") -> list[Phrase]:
         else:
             variants = [[frozenset((word,)) for word in option] for option in options if option]
         places.append([*variants, []] if optional else variants)
+    count = prod(map(len, places))
+    if count > MOST_VARIANTS:
+        raise ConfigError(
+            f"the phrase {text!r} has {count:,} variants; at most {MOST_VARIANTS:,} are allowed.",
+            where=where,
+            remedy="Write it as several phrases with fewer optional words.",
+        )
     phrases = [tuple(item for piece in choice for item in piece) for choice in product(*places)]
     for phrase in phrases:
         if not phrase or phrase[0] == GAP or phrase[-1] == GAP:

@@ -57,3 +57,18 @@ def linearize(table: Table, tokenizer: Tokenizer = "words") -> Linearized:
             segments.append(Segment(name, len(tokens), len(tokens) + len(piece)))
             tokens.extend(piece)
     return Linearized(tokens, segments)
+
+
+def value_spaces(table: Table, tokenizer: Tokenizer) -> list[bool | None]:
+    """Whether a space comes before each token of the linearized table inside its value.
+
+    None for the first token of a value and for a field's name.
+    """
+    spaces: list[bool | None] = []
+    for _, values in table:
+        pieces = [piece for value in values if (piece := tokenize(value, tokenizer))]
+        if pieces:
+            spaces.append(None)
+        for piece in pieces:
+            spaces += [None, *piece.spaced[1:]]
+    return spaces

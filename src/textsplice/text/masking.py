@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
+from textsplice.text.seams import spaceless
 from textsplice.text.tokens import MASK
 
 _STOP_WORDS = """
@@ -12,6 +13,7 @@ were which who with yes
 """
 # A single stop word is not masked: it appears in values ("5 out of 5", "The Eagle") and everywhere else.
 STOP_WORDS = frozenset(_STOP_WORDS.split())
+_Place = tuple[list[str], int]  # a value, and a place in it
 
 
 def mask(tokens: Sequence[str], values: Sequence[Sequence[str]]) -> list[str]:
@@ -25,23 +27,25 @@ def mask(tokens: Sequence[str], values: Sequence[Sequence[str]]) -> list[str]:
 def mask_runs(tokens: Sequence[str], values: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
     """The maximal runs `tokens[start:stop]` that are also runs of one of `values`, ignoring case.
 
-    A single stop word and a run of nothing but punctuation do not count.
+    A single stop word and a run of nothing but punctuation do not count, and a single character of a script
+    without spaces only if it is a whole value: as part of one, it may be part of any other word.
     """
     words = [token.casefold() for token in tokens]
-    starts: dict[str, list[tuple[list[str], int]]] = {}
+    starts: dict[str, list[_Place]] = {}
     for value in values:
         folded = [token.casefold() for token in value]
         for place, word in enumerate(folded):
             starts.setdefault(word, []).append((folded, place))
+    whole = {value[0].casefold() for value in values if len(value) == 1}
     runs: list[tuple[int, int]] = []
     start = 0
     while start < len(words):
         length = max(
-            (_common(words, start, value, place) for value, place in starts.get(words[start], ())),
+            (_common(words, start, value, place) for value, place in _places(words[start], starts)),
             default=0,
         )
         run = words[start : start + length]
-        if (length > 1 or (length == 1 and run[0] not in STOP_WORDS)) and any(map(_is_word, run)):
+        if (length > 1 or (length == 1 and _says_enough(run[0], whole))) and any(map(_is_word, run)):
             runs.append((start, start + length))
             start += length
         else:
@@ -49,15 +53,39 @@ def mask_runs(tokens: Sequence[str], values: Sequence[Sequence[str]]) -> list[tu
     return runs
 
 
+def _places(word: str, starts: Mapping[str, Sequence[_Place]]) -> Sequence[_Place]:
+    """Where values have this word."""
+    found = starts.get(word, ())
+    return found if word.isalnum() else [*found, *starts.get(word.strip(" "), ())]
+
+
+def _says_enough(word: str, whole: Collection[str]) -> bool:
+    return word not in STOP_WORDS and (word in whole or word.isascii() or not spaceless(word[0]))
+
+
 def _common(words: Sequence[str], start: int, value: Sequence[str], place: int) -> int:
     length = 0
     while (
         start + length < len(words)
         and place + length < len(value)
-        and words[start + length] == value[place + length]
+        and is_said(words[start + length], value, place + length)
     ):
         length += 1
     return length
+
+
+def is_said(word: str, value: Sequence[str], place: int) -> bool:
+    """Whether a word of a text is this token of a value; a space that the text has around it doesn't count.
+
+    The last token of `C#` is `"# "` in the middle of a text, the first one of `.NET` is `" ."`.
+    """
+    if word == value[place]:
+        return True
+    if place == 0:
+        word = word.lstrip(" ")
+    if place == len(value) - 1:
+        word = word.rstrip(" ")
+    return word == value[place]
 
 
 def _is_word(token: str) -> bool:

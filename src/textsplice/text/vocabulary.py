@@ -11,6 +11,7 @@ from typing import cast
 
 from textsplice.errors import StorageError
 from textsplice.files import atomic_write_text
+from textsplice.parsing import read_object
 from textsplice.text.tokens import BEGIN, END, MASK
 
 PAD_ID, UNKNOWN_ID, BEGIN_ID, END_ID, MASK_ID = range(5)
@@ -81,23 +82,49 @@ class Vocabulary:
     @classmethod
     def load(cls, path: Path) -> Vocabulary:
         """Reads `vocab.json`."""
-        try:
-            data = cast("dict[str, object]", json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError) as error:
-            raise StorageError(f"can't be read as a vocabulary: {error}.", where=str(path)) from error
+        remedy = "Run `textsplice prepare` again."
+        data = read_object(path, StorageError, remedy=remedy)
         if data.get("format") != FORMAT:
             raise StorageError(
                 f"is a vocabulary of format {data.get('format')!r}; this version reads {FORMAT}.",
                 where=str(path),
-                remedy="Run `textsplice prepare` again.",
+                remedy=remedy,
             )
-        return cls(
-            tuple(cast("list[str]", data["words"])),
-            cast(int, data["embedded"]),
-            tuple(cast("list[int]", data["generate"])),
-            tuple(cast("list[int]", data["frequent"])),
+        words, embedded = data.get("words"), data.get("embedded")
+        lists = [data.get("generate"), data.get("frequent")]
+        if not (
+            _is_list(words, str) and isinstance(embedded, int) and all(_is_list(ids, int) for ids in lists)
+        ):
+            raise _damaged(path)
+        generate, frequent = cast("list[list[int]]", lists)
+        found = cls(tuple(cast("list[str]", words)), embedded, tuple(generate), tuple(frequent))
+        if not found._is_sound():
+            raise _damaged(path)
+        return found
+
+    def _is_sound(self) -> bool:
+        """Whether each word is there once, and every number is that of a word."""
+        size = len(self.words)
+        return (
+            self.words[: len(RESERVED)] == RESERVED
+            and len(self._numbers) == size
+            and len(RESERVED) <= self.embedded <= size
+            and all(0 <= number < size for number in (*self.generate, *self.frequent))
         )
 
     @property
     def _numbers(self) -> dict[str, int]:
         return cast("dict[str, int]", self.__dict__["_ids"])
+
+
+def _is_list(values: object, kind: type) -> bool:
+    if not isinstance(values, list):
+        return False
+    items = cast("list[object]", values)
+    return all(isinstance(item, kind) and not isinstance(item, bool) for item in items)
+
+
+def _damaged(path: Path) -> StorageError:
+    return StorageError(
+        "this file is truncated or damaged.", where=str(path), remedy="Run `textsplice prepare` again."
+    )

@@ -14,6 +14,7 @@ from textsplice.training.checkpoint import State
 from textsplice.training.processes import Processes
 from textsplice.training.schedule import last_step
 from textsplice.training.tally import Tally
+from textsplice.visible import visible_lines
 
 
 class Monitor:
@@ -93,7 +94,7 @@ class Monitor:
         """Something a person should know, in the journal and on standard error."""
         self._write("note", step, {"message": message})
         if not self.quiet:
-            print(message, file=sys.stderr)
+            print(visible_lines(message), file=sys.stderr)
 
     def _write(self, kind: str, step: int, values: Mapping[str, float | int | str]) -> None:
         if self.journal:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import torch
 
-from textsplice.config import Config, TrainingConfig, load_config
+from textsplice.config import Config, PolicyConfig, TrainingConfig, load_config
 from textsplice.errors import ConfigError
 from textsplice.policy.checkpoint import new_policy
 from textsplice.policy.device import resolve
@@ -26,6 +26,8 @@ from textsplice.training.launch import launch
 from textsplice.training.loop import Trainer, TrainingResult
 from textsplice.training.processes import is_worker, joined
 from textsplice.training.schedule import check_training
+
+MOST_WEIGHTS = 4 * 10**9
 
 
 def train(
@@ -46,6 +48,7 @@ def train(
     config = config if isinstance(config, Config) else load_config(config)
     check_training(config.training)
     policy_kind(config.policy.kind)
+    check_policy(config.policy)
     config = replace(config, training=on_device(config.training))
     if resume and fresh:
         raise ConfigError("--resume goes on with a run and --fresh discards it.", remedy="Give one of them.")
@@ -65,6 +68,19 @@ def train(
                 config, prepared, resume=resume, fresh=fresh, command=command, world=processes.world
             )
         return Trainer(config, prepared, policy, run, processes).run(quiet=quiet, note=change)
+
+
+def check_policy(policy: PolicyConfig) -> None:
+    """`ConfigError` for a shape that no transformer has, or that needs far more memory than machines have."""
+    PolicyShape(policy, embedded=0, words=()).check()
+    size, layers = policy.d_model, policy.encoder_layers + policy.decoder_layers
+    weights = layers * (4 * size * size + 2 * size * policy.ffn) + policy.max_positions * size
+    if weights > MOST_WEIGHTS:
+        raise ConfigError(
+            f"a policy of this shape has about {weights:,} weights; the most is {MOST_WEIGHTS:,}.",
+            where="[policy]",
+            remedy="Make d_model, ffn, max_positions or the number of layers smaller.",
+        )
 
 
 def on_device(training: TrainingConfig) -> TrainingConfig:

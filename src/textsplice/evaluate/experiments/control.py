@@ -25,7 +25,7 @@ from textsplice.evaluate.figures import bar_figure, check_figures
 from textsplice.evaluate.tables import markdown
 from textsplice.search.generation import Generation
 from textsplice.search.rules import KeepSentences, MinSentences, NeighborsWhere, Rule
-from textsplice.search.sentences import count_sentences
+from textsplice.search.sentences import Marks, count_sentences
 
 NAME = "control"
 
@@ -92,7 +92,9 @@ def run(
 
 def control(system: str, rules: str, generations: Sequence[Generation], *, least: int = 3) -> Control:
     """Counts the sentences of texts."""
-    counts = [count_sentences(g.tokens) for g in generations if g.status != "abstained"]
+    counts = [
+        count_sentences(g.tokens, Marks.of_sources(g.sources)) for g in generations if g.status != "abstained"
+    ]
     return Control(
         system=system,
         rules=rules,
@@ -106,7 +108,8 @@ def control(system: str, rules: str, generations: Sequence[Generation], *, least
 def _settings(least: int) -> dict[str, tuple[str, list[Rule]]]:
     """Of each setting, what its file's name ends with, and its rules."""
     enough = NeighborsWhere(
-        f"at least {least} sentences", lambda neighbor: count_sentences(neighbor.tokens) >= least
+        f"at least {least} sentences",
+        lambda neighbor: count_sentences(neighbor.tokens, Marks.inside_words([neighbor.text])) >= least,
     )
     stem = f"at-least-{least}"
     return {

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from textsplice.oracle.canvas import is_left_to_right
 from textsplice.oracle.splice import Splice
-
-
-def is_left_to_right(splices: Sequence[Splice]) -> bool:
-    """Whether every splice inserts one token at the right end, as LRT and S2S+copy do."""
-    return all(
-        splice.start == splice.stop == place and splice.end == splice.begin + 1
-        for place, splice in enumerate(splices)
-    )
 
 
 def sources_read(splices: Sequence[Splice], tokens: Sequence[int]) -> Sequence[int]:

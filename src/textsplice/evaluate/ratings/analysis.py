@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import lru_cache
 from importlib.util import find_spec
 from itertools import combinations
 from math import sqrt
@@ -88,7 +88,7 @@ def tukey(
     return tuple(found)
 
 
-@cache
+@lru_cache(maxsize=64)
 def _critical(groups: int, degrees: float) -> float:
     """Slow to compute (integration and root finding), and the same for every criterion."""
     from scipy.stats import studentized_range

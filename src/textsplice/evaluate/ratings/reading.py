@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import NamedTuple, cast
 from textsplice.corpus.missing import missing_file
 from textsplice.errors import InputError
 from textsplice.evaluate.ratings.items import CRITERIA, HIGHEST, LOWEST
+from textsplice.parsing import read_object, unreadable
 
 
 class Rating(NamedTuple):
@@ -80,15 +80,15 @@ def read_ratings(key: Path, files: Sequence[Path]) -> Ratings:
 def _read_key(path: Path) -> dict[str, _Item]:
     if not path.is_file():
         raise missing_file(path, remedy="`ratings make` writes it next to the sheets.")
-    try:
-        data = cast("dict[str, object]", json.loads(path.read_text(encoding="utf-8")))
-        rows = cast("list[dict[str, object]]", data["items"])
-        return {
-            str(row["item"]): _Item(cast(int, row["rater"]), cast(int, row["example"]), str(row["system"]))
-            for row in rows
-        }
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError("is not a key written by `ratings make`.", where=str(path)) from error
+    found: dict[str, _Item] = {}
+    items = read_object(path, InputError).get("items")
+    for row in cast("list[object]", items) if isinstance(items, list) else [None]:
+        match row:
+            case {"item": str(item), "rater": int(rater), "example": int(example), "system": str(system)}:
+                found[item] = _Item(rater, example, system)
+            case _:
+                raise InputError("is not a key written by `ratings make`.", where=str(path))
+    return found
 
 
 def _read_sheet(path: Path, items: dict[str, _Item]) -> tuple[int, list[Rating], int] | None:
@@ -96,10 +96,22 @@ def _read_sheet(path: Path, items: dict[str, _Item]) -> tuple[int, list[Rating],
     if not path.is_file():
         raise missing_file(path)
     # Spreadsheet programs save in various encodings. Items and marks are ASCII, and texts are not read back.
-    text = path.read_text(encoding="utf-8-sig", errors="replace")
+    try:
+        text = path.read_bytes().decode("utf-8-sig", errors="replace")
+    except OSError as error:
+        raise unreadable(error, path, InputError) from error
     if not text.strip():
         return None
-    rows = csv.DictReader(io.StringIO(text))
+    rows = csv.DictReader(io.StringIO(text, newline=""))
+    try:
+        return _read_marks(rows, items, path)
+    except csv.Error as error:
+        raise InputError(f"is not CSV: {error}.", where=f"{path}:{rows.line_num}") from error
+
+
+def _read_marks(
+    rows: csv.DictReader[str], items: dict[str, _Item], path: Path
+) -> tuple[int, list[Rating], int] | None:
     header = rows.fieldnames or []
     for column in ("item", *CRITERIA):
         if column not in header:

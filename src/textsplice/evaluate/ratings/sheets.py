@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from textsplice.errors import ConfigError
+from textsplice.errors import ConfigError, InputError
 from textsplice.evaluate.ratings.form import form
 from textsplice.evaluate.ratings.items import CRITERIA, SheetItem
+from textsplice.evaluate.tables import csv_text
+from textsplice.parsing import read_text
 from textsplice.runs.outputs import OutputFolder
 
 KEY_FILE = "key.json"
@@ -29,7 +29,7 @@ def write_sheets(out: Path, sheets: Sequence[Sequence[SheetItem]], *, seed: int)
         files[f"{name}.html"] = form(name, sheet, CRITERIA)
         files[f"{name}.csv"] = _as_csv(sheet)
     key = _key(sheets, seed)
-    if (out / KEY_FILE).exists() and (out / KEY_FILE).read_bytes() != key.encode("utf-8"):
+    if (out / KEY_FILE).exists() and read_text(out / KEY_FILE, InputError) != key:
         raise ConfigError(
             "is the key of other sheets, which raters may have.",
             where=str(out / KEY_FILE),
@@ -58,9 +58,7 @@ def _key(sheets: Sequence[Sequence[SheetItem]], seed: int) -> str:
 
 
 def _as_csv(sheet: Sequence[SheetItem]) -> str:
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["item", "table", "text", *CRITERIA])
-    for item in sheet:
-        writer.writerow([item.item, "; ".join(table_lines(item.table)), item.text, *("" for _ in CRITERIA)])
-    return file.getvalue()
+    rows = [
+        [item.item, "; ".join(table_lines(item.table)), item.text, *("" for _ in CRITERIA)] for item in sheet
+    ]
+    return csv_text([["item", "table", "text", *CRITERIA], *rows])

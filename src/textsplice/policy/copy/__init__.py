@@ -8,6 +8,7 @@ COPY = PolicyKind(
     "copy",
     uses_neighbors=False,
     sums_occurrences=True,
+    writes="tokens",
     model="textsplice.policy.copy.policy:CopyPolicy",
     generates="frequent",
 )

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from textsplice.policy.kind import PolicyKind
 
-FULL = PolicyKind("full", model="textsplice.policy.full.policy:FullPolicy")
+FULL = PolicyKind("full", writes="splices", model="textsplice.policy.full.policy:FullPolicy")

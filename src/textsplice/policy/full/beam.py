@@ -22,6 +22,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from textsplice.memory import release_memory
 from textsplice.oracle.canvas import ID_MARKS, obstacle
 from textsplice.oracle.numbering import TABLE
 from textsplice.oracle.splice import Splice
@@ -54,6 +55,7 @@ def search_splices(
         if not beams.live:
             break
         beams.advance()
+        release_memory()
     beams.close()
     return beams.outcomes
 

@@ -4,4 +4,6 @@ from __future__ import annotations
 
 from textsplice.policy.kind import PolicyKind
 
-LRT = PolicyKind("lrt", sums_occurrences=True, model="textsplice.policy.lrt.policy:LrtPolicy")
+LRT = PolicyKind(
+    "lrt", sums_occurrences=True, writes="tokens", model="textsplice.policy.lrt.policy:LrtPolicy"
+)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from textsplice.oracle.sources import OfferedNeighbor
 from textsplice.policy.problem import Draft
-from textsplice.search.rules.reading import strings, text
+from textsplice.search.rules.reading import only, strings, text
 from textsplice.search.rules.rule import Rule
 
 
@@ -36,6 +36,7 @@ class ApprovedNeighbors(Rule):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object], where: str) -> ApprovedNeighbors:
+        only(data, ("ids",), where)
         return cls(strings(data, "ids", where))
 
 
@@ -61,4 +62,5 @@ class NeighborsWhere(Rule):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object], where: str) -> NeighborsWhere:
+        only(data, ("label",), where)
         return cls(text(data, "label", where), None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from textsplice.errors import InputError
@@ -31,6 +31,26 @@ def whole_number(data: Mapping[str, object], key: str, where: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise _wrong(data, key, "a whole number", where)
     return value
+
+
+def truth(data: Mapping[str, object], key: str, where: str) -> bool:
+    """True or false; false if it is not there."""
+    value = data.get(key, False)
+    if not isinstance(value, bool):
+        raise _wrong(data, key, "true or false", where)
+    return value
+
+
+def only(data: Mapping[str, object], keys: Sequence[str], where: str) -> None:
+    """`InputError` for a setting that the rule does not have: it would not do what its author meant."""
+    for key in data:
+        if key != "rule" and key not in keys:
+            known = ", ".join(keys)
+            raise InputError(
+                f"the rule {data.get('rule')!r} does not have the setting {key!r}.",
+                where=where,
+                remedy=f"Known: {known}." if known else "It has none.",
+            )
 
 
 def _wrong(data: Mapping[str, object], key: str, wanted: str, where: str) -> InputError:

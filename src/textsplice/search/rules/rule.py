@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsplice.errors import InputError
-from textsplice.oracle.sources import OfferedNeighbor, SourceKind
+from textsplice.oracle.sources import OfferedNeighbor, SourceKind, Sources
 from textsplice.policy.problem import Draft
 from textsplice.text.linearize import Segment
 
@@ -35,6 +35,11 @@ class Rule:
         """Whether a text of the store may be offered as a neighbor."""
         del neighbor
         return True
+
+    def about(self, sources: Sources) -> Rule:
+        """The rule as the search asks it about texts of these sources; what it says must not change."""
+        del sources
+        return self
 
     def permits(self, word: str, kind: SourceKind) -> bool:
         """Whether a token may be placed on a canvas from this kind of source."""

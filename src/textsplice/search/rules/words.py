@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from functools import lru_cache
 from typing import ClassVar
-
-import regex
 
 from textsplice.errors import InputError
 from textsplice.oracle.sources import OfferedNeighbor, SourceKind
 from textsplice.policy.problem import Draft
-from textsplice.search.rules.reading import strings
+from textsplice.search.rules.reading import only, strings, truth
 from textsplice.search.rules.rule import Rule
-from textsplice.text.tokens import BEGIN, END, normalize
-
-_LETTER = r"[\p{L}\p{M}\p{N}_\u200c\u200d]"  # or digit: what the tokenizer makes words of
-_PLAIN_MARKS = str.maketrans("‘’‑", "''-")
+from textsplice.search.rules.spelling import Phrase, find
+from textsplice.text.tokens import BEGIN, END
 
 
 @dataclass(frozen=True)
@@ -38,66 +34,56 @@ class CopyOnly(Rule):
 
 @dataclass(frozen=True)
 class ForbidWords(Rule):
-    """None of these words or phrases appears in the text, in upper or lower case.
+    """None of these words or phrases appears in the text, however it is spelled (`spelling.py`).
 
     A match is not touched by a letter or digit: `can` is found in `can't`, `3` not in `3.5`. Spaces around
-    punctuation don't count, so it is found however the tokenizer splits the text.
+    punctuation don't count, so it is found however the tokenizer splits the text. With `lookalikes` it is
+    found in letters that look like its own, too.
     """
 
     words: tuple[str, ...]
-    patterns: tuple[regex.Pattern[str], ...] = field(repr=False, compare=False)
+    lookalikes: bool = False
+    phrases: tuple[Phrase, ...] = field(repr=False, compare=False, default=())
     name: ClassVar[str] = "forbid-words"
 
-    def __init__(self, words: Sequence[str]) -> None:
+    def __init__(self, words: Sequence[str], *, lookalikes: bool = False) -> None:
         words = (words,) if isinstance(words, str) else tuple(words)
         object.__setattr__(self, "words", words)
-        object.__setattr__(self, "patterns", tuple(map(_pattern, words)))
+        object.__setattr__(self, "lookalikes", lookalikes)
+        object.__setattr__(self, "phrases", tuple(_phrase(word, lookalikes) for word in words))
+        # The same words are asked about for every table.
+        object.__setattr__(self, "_permitted", lru_cache(maxsize=1 << 16)(self._is_clean))
 
     def admits(self, neighbor: OfferedNeighbor) -> bool:
         # A policy does not know the rule: it could not be trusted to repair a neighbor that says the word.
-        return self._found(neighbor.tokens) is None
+        return find(self.phrases, neighbor.tokens) is None
 
     def permits(self, word: str, kind: SourceKind) -> bool:
         del kind
-        return self._found((word,)) is None
+        return self._permitted(word)
 
     def violation(self, draft: Draft) -> str | None:
-        found = self._found(draft.tokens)
-        return f"the forbidden {found!r} appears in the text" if found else None
+        found = find(self.phrases, draft.tokens)
+        return None if found is None else f"the forbidden {self.words[found]!r} appears in the text"
 
     def to_dict(self) -> dict[str, object]:
-        return {"rule": self.name, "words": list(self.words)}
+        said: dict[str, object] = {"rule": self.name, "words": list(self.words)}
+        return {**said, "lookalikes": True} if self.lookalikes else said
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object], where: str) -> ForbidWords:
-        return cls(strings(data, "words", where))
+        only(data, ("words", "lookalikes"), where)
+        return cls(strings(data, "words", where), lookalikes=truth(data, "lookalikes", where))
 
-    def _found(self, tokens: Sequence[str]) -> str | None:
-        text = _folded(" ".join(tokens))
-        for word, pattern in zip(self.words, self.patterns, strict=True):
-            if pattern.search(text):
-                return word
-        return None
+    def _permitted(self, word: str) -> bool:
+        return self._is_clean(word)  # replaced by one that remembers
 
-
-def _pattern(phrase: str) -> regex.Pattern[str]:
-    """What finds a phrase in tokens that are joined by spaces."""
-    atoms: list[str] = regex.findall(rf"{_LETTER}+|\S", _folded(normalize(phrase)))
-    if not atoms:
-        raise InputError(f"{phrase!r} is no word to forbid.", remedy="Give a word or a phrase.")
-    found = regex.escape(atoms[0])
-    for before, atom in pairwise(atoms):
-        words = _is_word(before) and _is_word(atom)
-        found += (r"\s+" if words else r"\s*") + regex.escape(atom)
-    left = rf"(?<!{_LETTER})(?<!\p{{N}}[.,:](?=\p{{N}}))" if _is_word(atoms[0]) else ""
-    right = rf"(?!{_LETTER})(?!(?<=\p{{N}})[.,:]\p{{N}})" if _is_word(atoms[-1]) else ""
-    return regex.compile(left + found + right)
+    def _is_clean(self, word: str) -> bool:
+        return find(self.phrases, (word,)) is None
 
 
-def _folded(text: str) -> str:
-    """Text whose letters, apostrophes and hyphens can be compared."""
-    return text.casefold().translate(_PLAIN_MARKS)
-
-
-def _is_word(atom: str) -> bool:
-    return regex.match(_LETTER, atom) is not None
+def _phrase(word: str, lookalikes: bool) -> Phrase:
+    phrase = Phrase.of(word, lookalikes=lookalikes)
+    if phrase is None:
+        raise InputError(f"{word!r} is no word to forbid.", remedy="Give a word or a phrase.")
+    return phrase

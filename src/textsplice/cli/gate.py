@@ -1,0 +1,146 @@
+"""`textsplice gate`: accepts or refuses drafts of any origin."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from textsplice.cli.generate import (
+    AnyRule,
+    Forbid,
+    ForbidLookalikes,
+    MaxSentences,
+    MinSentences,
+    Require,
+    opened,
+    parse_rule,
+    rules_of,
+    with_lookalikes,
+)
+from textsplice.cli.output import say
+from textsplice.cli.trace import open_tracer
+
+if TYPE_CHECKING:
+    from textsplice.corpus import Table
+    from textsplice.search.rules import Rule
+    from textsplice.slots.lexicon import Lexicon
+    from textsplice.splicer import Splicer
+    from textsplice.trace.gate import Verdict
+
+REFUSED = 3  # the exit code if a draft was refused
+EPILOG = """Examples:
+
+textsplice gate runs/bundled drafts.jsonl --out verdicts.jsonl
+
+textsplice gate approved.csv drafts.txt --allow words.txt --most-splices 8
+
+textsplice gate runs/bundled drafts.jsonl --lexicon bundled --require name --fall-back runs/bundled
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("gate", epilog=EPILOG)(gate)
+
+
+def gate(
+    store: Annotated[str, typer.Argument(help="A run, a prepared folder, or a corpus of approved texts.")],
+    drafts: Annotated[str, typer.Argument(help="As for `trace`: lines, or .jsonl with text, table and id.")],
+    out: Annotated[Path | None, typer.Option(help="The file to write. Default: standard output.")] = None,
+    allow: Annotated[
+        Path | None, typer.Option(help="A file of words that need no source, one a line.")
+    ] = None,
+    lexicon: Annotated[
+        str | None, typer.Option(help="Check the values of records: a lexicon's name or file, or `values`.")
+    ] = None,
+    most_splices: Annotated[int | None, typer.Option(min=1, help="Refuse drafts that take more.")] = None,
+    most_seams: Annotated[int | None, typer.Option(min=0, help="Refuse drafts with more seams.")] = None,
+    require: Require = None,
+    forbid: Forbid = None,
+    forbid_lookalikes: ForbidLookalikes = False,
+    min_sentences: MinSentences = None,
+    max_sentences: MaxSentences = None,
+    rule: AnyRule = None,
+    fall_back: Annotated[
+        Path | None, typer.Option(help="A run that writes the text of a refused draft's record.")
+    ] = None,
+    split: Annotated[str | None, typer.Option(help="The split of a corpus. Default: train, or all.")] = None,
+    text_column: Annotated[str | None, typer.Option(help="The column of a corpus with the text.")] = None,
+    fast: Annotated[
+        bool, typer.Option("--fast", help="Do not prove that the splices are the fewest; gaps are exact.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No bar, no summary.")] = False,
+) -> None:
+    """Accept drafts whose every word has a source, and refuse the others with reasons (docs/gate.md).
+
+    Exit code 0: all were accepted. 3: at least one was refused.
+    """
+    from textsplice.progress import bar
+    from textsplice.trace.gate import Gate
+    from textsplice.trace.reading import read_drafts
+
+    rules = rules_of(None, require, forbid, False, False, min_sentences, max_sentences)
+    rules = with_lookalikes(rules) if forbid_lookalikes else rules
+    rules += [parse_rule(text) for text in rule or []]
+    found = list(read_drafts(drafts))
+    tracer = open_tracer(store, split, text_column)
+    known = _lexicon(lexicon, [draft.table for draft in found if draft.table])
+    made = Gate(tracer, _words(allow), tuple(rules), known, most_splices, most_seams, exact=not fast)
+    writer = _writer(fall_back)
+    accepted = 0
+    with (
+        opened(out, resume=False) as file,
+        bar(len(found), "judging", quiet=quiet or out is None) as progress,
+    ):
+        for draft in found:
+            verdict = _fallen_back(made.judge(draft), writer, rules)
+            file.write(_line(verdict))
+            accepted += verdict.accepted
+            progress.advance(1)
+    if not quiet:
+        say(f"{out or 'standard output'}: {accepted} accepted, {len(found) - accepted} refused.", err=True)
+    if accepted < len(found):
+        raise typer.Exit(REFUSED)
+
+
+def _line(verdict: Verdict) -> str:
+    from textsplice.visible import escaped_json
+
+    return escaped_json(json.dumps(verdict.to_dict(), ensure_ascii=False)) + "\n"
+
+
+def _words(path: Path | None) -> frozenset[str]:
+    from textsplice.errors import ConfigError
+    from textsplice.parsing import read_text
+
+    if path is None:
+        return frozenset()
+    lines = read_text(path, ConfigError, remedy="Write one word per line, as UTF-8.").splitlines()
+    return frozenset(line.strip().casefold() for line in lines if line.strip())
+
+
+def _lexicon(name: str | None, tables: list[Table]) -> Lexicon | None:
+    from textsplice.slots.lexicon import Lexicon
+
+    return None if name is None else Lexicon.named(name, tables)
+
+
+def _writer(run: Path | None) -> Splicer | None:
+    from textsplice.cli.systems import open_splicer
+
+    return None if run is None else open_splicer(run)
+
+
+def _fallen_back(verdict: Verdict, writer: Splicer | None, rules: list[Rule]) -> Verdict:
+    """The verdict with our own text of the record in place of a refused draft, if there is one."""
+    table = verdict.draft.table
+    if verdict.accepted or writer is None or table is None:
+        return verdict
+    from textsplice.corpus import Example
+
+    own = writer.generate(Example(verdict.draft.id, table, None), rules=rules)
+    return replace(verdict, given=own) if own.status == "ok" else verdict

@@ -1,0 +1,92 @@
+"""`textsplice trace`: the fewest splices that make any text, over all texts of a store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from textsplice.cli.generate import opened
+from textsplice.cli.output import say
+
+if TYPE_CHECKING:
+    from textsplice.trace.tracing import Tracer
+
+EPILOG = """Examples:
+
+textsplice trace runs/bundled drafts.txt --out traces.jsonl
+
+textsplice trace approved.csv drafts.jsonl --fast
+
+echo "The walk is easy." | textsplice trace bundled -
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("trace", epilog=EPILOG)(trace)
+
+
+def trace(
+    store: Annotated[
+        str, typer.Argument(help="A run, a prepared folder, or a corpus as `prepare` takes it.")
+    ],
+    texts: Annotated[
+        str, typer.Argument(help="A text per line, or .jsonl with text, table, id; - for stdin.")
+    ],
+    out: Annotated[Path | None, typer.Option(help="The file to write. Default: standard output.")] = None,
+    split: Annotated[str | None, typer.Option(help="The split of a corpus. Default: train, or all.")] = None,
+    text_column: Annotated[
+        str | None, typer.Option(help="The column of a corpus that holds the text.")
+    ] = None,
+    fast: Annotated[
+        bool, typer.Option("--fast", help="Look only at texts that share much with it: fewest is not proved.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No bar, no summary.")] = False,
+) -> None:
+    """Derive texts of any origin from the texts of a store with the fewest splices, and show what is in none.
+
+    Each text is one row of JSON like those of `generate` (docs/trace.md): `explain`, `verify` and `report`
+    read it. A word that stands in no source is a gap, with its place in the text.
+    """
+    from textsplice.progress import bar
+    from textsplice.search.rows import write_row
+    from textsplice.trace.reading import read_drafts
+
+    tracer = open_tracer(store, split, text_column)
+    drafts = list(read_drafts(texts))
+    tokens = covered = gaps = 0
+    with (
+        opened(out, resume=False) as file,
+        bar(len(drafts), "tracing", quiet=quiet or out is None) as progress,
+    ):
+        for draft in drafts:
+            traced = tracer.trace(draft.text, draft.table, id=draft.id, exact=not fast)
+            write_row(file, traced, out)
+            tokens += len(traced.tokens)
+            covered += round(len(traced.tokens) * (traced.traced.covered if traced.traced else 0))
+            gaps += len(traced.gaps)
+            progress.advance(1)
+    if not quiet:
+        share = f"{covered / tokens:.1%} of {tokens:,} words and marks have a source"
+        say(f"{out or 'standard output'}: {len(drafts)} traced; {share}; {gaps} gaps.", err=True)
+
+
+def open_tracer(store: str, split: str | None, text_column: str | None) -> Tracer:
+    """The tracer of a run, a prepared folder or a corpus."""
+    from textsplice.corpus import read_corpus
+    from textsplice.runs import Prepared, Run
+    from textsplice.splicer import Splicer
+    from textsplice.trace.texts import SourceTexts
+    from textsplice.trace.tracing import Tracer
+
+    if Run.is_run(store) or Prepared.is_prepared(store):
+        return Splicer.untrained(store).tracer
+    corpus = read_corpus(store, split or _default_split(store), text_column=text_column)
+    return Tracer(SourceTexts.of_examples(corpus, "words"))
+
+
+def _default_split(source: str) -> str | None:
+    """Every row of one file; the training split of a folder."""
+    return None if Path(source).is_file() else "train"

@@ -1,0 +1,205 @@
+"""The fewest splices over all rows of a corpus, proved by pricing every row.
+
+**Words that stand nowhere.** A *foreign* token is one that neither a value of the table nor any row has. It
+counts as a text of its own, of one token, like a vocabulary word. So every derivation needs one splice for
+each foreign token, the fewest splices are well defined, and without those of foreign tokens they are the
+fewest splices that copy. That number would be the same if a run of foreign tokens counted as one, since no
+chain has a token inside such a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textsplice.errors import InputError
+from textsplice.oracle.batch import derive_corpus
+from textsplice.oracle.numbering import Numbering
+from textsplice.oracle.splice import Splice
+from textsplice.oracle.stretches import NO_TABLE, Ids, Stretches, Target
+from textsplice.ragged import Ragged
+
+LONGEST = 1024  # the bounds of a text of this length take 137 MB
+BATCH = 8  # rows that pay, after which the stretches are solved again: at least these
+EVERY_ROW = np.zeros(0, dtype=np.bool_)
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What is known about a cost: it is least over `rows` rows if `priced`, otherwise over `looked_at`."""
+
+    rows: int  # that may be spliced from
+    looked_at: int  # that the stretches were solved with
+    rounds: int  # how often the stretches were solved
+    priced: bool  # after the last round no row paid
+
+
+@dataclass(frozen=True, slots=True)
+class LeastDerivation:
+    """A derivation of a target from the table and `rows`; `splices` number them by `Numbering(len(rows))`."""
+
+    splices: tuple[Splice, ...]
+    rows: tuple[int, ...]  # of the corpus, only those that splices use
+    foreign: tuple[int, ...]  # positions of the target whose token stands nowhere
+    certificate: Certificate
+
+    @property
+    def cost(self) -> int:
+        """The number of splices, with one for each foreign token."""
+        return len(self.splices)
+
+
+@dataclass(frozen=True, slots=True)
+class Pricing:
+    """A corpus of rows of ids. A target's word that is not in the vocabulary has any id beyond it."""
+
+    store: Ragged
+    mask_id: int
+
+    def least(
+        self,
+        target: Sequence[int] | Ids,
+        rows: Sequence[int] | Ids,
+        *,
+        table: tuple[Ids, Ids] = NO_TABLE,
+        allow: NDArray[np.bool_] | None = None,
+        exact: bool = True,
+    ) -> LeastDerivation:
+        """A least derivation of a target over all allowed rows, or, if not `exact`, over the rows given.
+
+        `rows` are promising ones, best first; any will do. `table` is the tokens and segments of a linearized
+        table.
+        """
+        ids = np.asarray(target, dtype=np.int32)
+        self._check(ids, allow)
+        vocabulary = 1 + max(self.mask_id, self._highest(ids, table))
+        search = _Search(self.store, Target.of(ids, vocabulary), table, self.mask_id, allow)
+        search.look_at(np.asarray(rows, dtype=np.int32))
+        search.find_missing_words()
+        if exact:
+            search.price()
+        return search.derivation(exact)
+
+    def _highest(self, ids: Ids, table: tuple[Ids, Ids]) -> int:
+        return max(int(part.max(initial=0)) for part in (ids, table[0], self.store.values))
+
+    def _check(self, ids: Ids, allow: NDArray[np.bool_] | None) -> None:
+        if len(ids) > LONGEST:
+            raise InputError(
+                f"a text of {len(ids)} tokens is too long to trace; {LONGEST} is the most.",
+                remedy="Split it into paragraphs.",
+            )
+        if allow is not None and (allow.dtype != np.bool_ or allow.shape != (len(self.store),)):
+            raise InputError(
+                f"the allowed rows are {allow.dtype}{list(allow.shape)}, not bool[{len(self.store)}].",
+                remedy="Give one truth value for each row of the corpus.",
+            )
+
+
+class _Search:
+    """The state of one target: the rows looked at, and the stretches solved with them."""
+
+    def __init__(
+        self,
+        store: Ragged,
+        target: Target,
+        table: tuple[Ids, Ids],
+        mask_id: int,
+        allow: NDArray[np.bool_] | None,
+    ) -> None:
+        self.store, self.target, self.table, self.mask_id = store, target, table, mask_id
+        self.allowed = EVERY_ROW if allow is None else np.array(allow)
+        self.kind_of = target.kinds_in_sources(mask_id)
+        self.rows: list[int] = []
+        self.rounds = 0
+        self.stretches: Stretches | None = None
+
+    def look_at(self, rows: Ids) -> None:
+        """Adds rows, without those that are known or not allowed, and solves the stretches."""
+        if len(rows) and not 0 <= int(rows.min()) <= int(rows.max()) < len(self.store):
+            raise InputError(f"a row is not one of the {len(self.store)} rows of the corpus.")
+        new = [row for row in rows.tolist() if not len(self.allowed) or self.allowed[row]]
+        self.rows = list(dict.fromkeys([*self.rows, *new]))
+        looked_at = np.array(self.rows, dtype=np.int32)
+        self.stretches = Stretches.solve(
+            self.target, table=self.table, store=self.store, rows=looked_at, mask_id=self.mask_id
+        )
+        self.rounds += 1
+
+    @property
+    def solved(self) -> Stretches:
+        assert self.stretches is not None
+        return self.stretches
+
+    def missing(self) -> NDArray[np.int64]:
+        """The positions of the target whose token no text has that was looked at."""
+        return np.flatnonzero(np.diff(self.solved.matches.rows) == 0)
+
+    def find_missing_words(self) -> None:
+        """Looks at rows that have the words still missing: only what stands nowhere is foreign."""
+        from textsplice.oracle.pricing_kernel import first_rows
+
+        missing = self.target.kinds[self.missing()]
+        if len(missing):
+            wanted = np.zeros(len(self.target.ids), dtype=np.bool_)
+            wanted[missing] = True
+            found = np.empty(len(missing), dtype=np.int32)
+            store = (self.store.values, self.store.offsets)
+            count = first_rows(self.kind_of, store, self.allowed, wanted, found)
+            if count:
+                self.look_at(found[:count])
+
+    def price(self) -> None:
+        """Looks at rows that pay until none does."""
+        from textsplice.oracle.pricing_kernel import bounds_of, paying_rows, positions_of
+
+        store = (self.store.values, self.store.offsets)
+        positions = positions_of(self.target.kinds)
+        # Solving grows faster with the length of the target than pricing does.
+        found = np.empty(max(BATCH, len(self.target.ids) // 2), dtype=np.int32)
+        row, unpriced = 0, len(self.store)
+        bounds = bounds_of(self.solved.S)
+        while unpriced:
+            count, priced = paying_rows(
+                row, unpriced, self.kind_of, store, self.allowed, positions, bounds, found
+            )
+            row = (row + priced) % len(self.store)
+            unpriced = 0
+            if count:
+                self.look_at(found[:count])
+                bounds = bounds_of(self.solved.S)
+                unpriced = len(self.store)
+
+    def derivation(self, priced: bool) -> LeastDerivation:
+        """The derivation that `oracle.kernel` chooses from the rows looked at."""
+        tokens, segments = self.table
+        found = derive_corpus(
+            Ragged.from_rows([self.target.ids]),
+            table_tokens=Ragged.from_rows([tokens]),
+            table_segments=Ragged.from_rows([segments]),
+            table_of=np.zeros(1, dtype=np.int32),
+            store_tokens=Ragged.from_rows([self.store[row] for row in self.rows]),
+            neighbors=np.arange(len(self.rows), dtype=np.int32)[None],
+            mask_id=self.mask_id,
+        )[0]
+        before = Numbering(len(self.rows))
+        used = sorted({before.rank(s.neighbor) for s in found if before.is_neighbor(s.neighbor)})
+        after = Numbering(len(used))
+        number = {before.neighbor(rank): after.neighbor(place) for place, rank in enumerate(used)}
+        number[before.TABLE] = after.TABLE
+        splices = tuple(
+            s._replace(
+                neighbor=after.word(before.word_id(s.neighbor))
+                if before.is_word(s.neighbor)
+                else number[s.neighbor]
+            )
+            for s in found
+        )
+        rows = int(self.allowed.sum()) if len(self.allowed) else len(self.store)
+        certificate = Certificate(rows, len(self.rows), self.rounds, priced)
+        return LeastDerivation(
+            splices, tuple(self.rows[rank] for rank in used), tuple(self.missing().tolist()), certificate
+        )

@@ -1,0 +1,8 @@
+"""Where texts come from, after they were made: which of them use a source, and doing without it."""
+
+from textsplice.trace.gate import Gate, Reason, Verdict
+from textsplice.trace.texts import SourceTexts
+from textsplice.trace.tracing import Tracer
+from textsplice.trace.uses import Use, uses
+
+__all__ = ["Gate", "Reason", "SourceTexts", "Tracer", "Use", "Verdict", "uses"]

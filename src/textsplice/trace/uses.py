@@ -1,0 +1,93 @@
+"""Which characters of a text were copied from given sources."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from textsplice.search.generation import Generation, Provenance, utf16_spans
+
+QUOTE_CONTEXT = 32  # characters on each side of a quote
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """`text[start:stop]` of a generation was copied from one source in one piece.
+
+    `start` and `stop` are None if a splice copied from the source, but later ones replaced all of it.
+    """
+
+    id: str
+    source: str
+    start: int | None
+    stop: int | None
+    text: str
+
+    @property
+    def quote(self) -> str:
+        """The characters themselves."""
+        return self.text[self.start : self.stop] if self.start is not None else ""
+
+    def to_dict(self) -> dict[str, object]:
+        """As JSON, with the selectors of W3C Web Annotation, which count code points."""
+        if self.start is None or self.stop is None:
+            return {"id": self.id, "source": self.source, "start": None, "stop": None, "utf16": None}
+        return {
+            "id": self.id,
+            "source": self.source,
+            "start": self.start,
+            "stop": self.stop,
+            "utf16": list(utf16_spans(self.text, [(self.start, self.stop)])[0]),
+            "selector": selectors(self.text, self.start, self.stop),
+        }
+
+
+def selectors(text: str, start: int, stop: int) -> list[dict[str, object]]:
+    """A range of characters as W3C Web Annotation says it: by its position, and by what it quotes."""
+    return [
+        {"type": "TextPositionSelector", "start": start, "end": stop},
+        {
+            "type": "TextQuoteSelector",
+            "exact": text[start:stop],
+            "prefix": text[max(start - QUOTE_CONTEXT, 0) : start],
+            "suffix": text[stop : stop + QUOTE_CONTEXT],
+        },
+    ]
+
+
+def uses(generation: Generation, sources: Collection[str]) -> list[Use]:
+    """Every use of these sources (ids of the store) in a text, from left to right."""
+    numbering = generation.sources.numbering
+    wanted = {
+        numbering.neighbor(rank): neighbor.id
+        for rank, neighbor in enumerate(generation.sources.neighbors)
+        if neighbor.id in sources
+    }
+    if not wanted:
+        return []
+    found = [
+        Use(generation.id, wanted[source], start, stop, generation.text)
+        for source, start, stop in _pieces(generation.provenance)
+        if source in wanted
+    ]
+    seen = {use.source for use in found}
+    spliced = {wanted[s.neighbor] for s in generation.splices if s.neighbor in wanted}
+    found += [Use(generation.id, name, None, None, generation.text) for name in sorted(spliced - seen)]
+    return found
+
+
+def _pieces(places: Collection[Provenance]) -> Iterator[tuple[int, int, int]]:
+    """The source and the characters of each run of tokens that are adjacent in source and text alike."""
+    piece: tuple[int, int, int] | None = None
+    before: Provenance | None = None
+    for place in places:
+        adjacent = before is not None and place[:2] == (before.source, before.position + 1)
+        if piece is not None and adjacent:
+            piece = (piece[0], piece[1], place.stop)
+        else:
+            if piece is not None:
+                yield piece
+            piece = (place.source, place.start, place.stop)
+        before = place
+    if piece is not None:
+        yield piece

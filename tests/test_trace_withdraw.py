@@ -1,0 +1,218 @@
+"""Withdrawing sources: every use is found, and what is made anew has none."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import textsplice
+from textsplice.cli import app
+from textsplice.errors import ConfigError, InputError, StorageError, TextspliceError
+from textsplice.runs import Run
+from textsplice.search.generation import Generation
+from textsplice.splicer import Splicer
+from textsplice.trace import uses
+from textsplice.trace.withdraw import run_without
+
+OLD = Path(__file__).parent / "data" / "version-0.1"
+Characters = set[tuple[str, str, int]]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("withdraw") / "full"
+    shutil.copytree(OLD / "runs" / "full", folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def made(run: Path) -> list[Generation]:
+    tables = [example.table for example in textsplice.read_corpus(str(OLD / "corpus"), "dev")]
+    assert tables
+    trained = list(Splicer.load(run).generate_many(tables, beam=2, progress=False))
+    return [*trained, *Splicer.untrained(run).generate_many(tables, progress=False)]
+
+
+def written(path: Path, rows: Iterable[Generation]) -> Path:
+    path.write_text("".join(json.dumps(row.to_dict()) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def by_brute_force(rows: Iterable[Generation], sources: set[str]) -> Characters:
+    """Every character whose token came from one of the sources, from the JSON alone."""
+    found: Characters = set()
+    for row in rows:
+        value = json.loads(json.dumps(row.to_dict()))
+        for place in value["provenance"]:
+            rank = place["source"] - 1
+            if 0 <= rank < len(value["sources"]["neighbors"]):
+                name = value["sources"]["neighbors"][rank]["id"]
+                if name in sources:
+                    found |= {(row.id, name, at) for at in range(place["start"], place["stop"])}
+    return found
+
+
+def characters(rows: Iterable[Generation], sources: set[str]) -> Characters:
+    """The same by `uses`, without the spaces between words."""
+    return {
+        (row.id, use.source, at)
+        for row in rows
+        for use in uses(row, sources)
+        if use.start is not None and use.stop is not None
+        for at in range(use.start, use.stop)
+        if row.text[at] != " "
+    }
+
+
+def test_uses_are_those_of_a_search_by_brute_force(made: list[Generation]) -> None:
+    ids = sorted({neighbor.id for row in made for neighbor in row.sources.neighbors})
+    for seed in range(50):
+        chosen = set(random.Random(seed).sample(ids, 5))
+        assert characters(made, chosen) == by_brute_force(made, chosen)
+
+
+def test_a_use_quotes_what_it_covers(made: list[Generation]) -> None:
+    row = next(row for row in made if row.policy == "swap")
+    source = row.sources.neighbors[row.splices[0].neighbor - 1].id
+    first, *_ = uses(row, {source})
+    value = first.to_dict()
+    position, quote = value["selector"]  # type: ignore[misc]
+    assert row.text[position["start"] : position["end"]] == quote["exact"] == first.quote
+    assert value["utf16"] == [first.start, first.stop]
+
+
+def test_a_source_that_was_replaced_again_is_a_use_without_characters(made: list[Generation]) -> None:
+    row = next(row for row in made if row.policy == "swap")
+    source = row.splices[0].neighbor
+    gone = Generation.from_dict({**row.to_dict(), "provenance": []})
+    (use,) = uses(gone, {row.sources.neighbors[source - 1].id})
+    assert (use.start, use.stop, use.quote) == (None, None, "")
+
+
+def test_a_run_without_sources_offers_none_of_them_and_keeps_the_rest(
+    run: Path, made: list[Generation], tmp_path: Path
+) -> None:
+    store = Run.open(run).store
+    withdrawn = {row.sources.neighbors[0].id for row in made}
+    other = run_without(Run.open(run), withdrawn, tmp_path / "other")
+    assert not withdrawn & set(other.store.ids)
+    assert other.store.ids == [name for name in store.ids if name not in withdrawn]
+    assert other.id != Run.open(run).id
+    assert other.check() > 0
+    remade = list(Splicer.load(tmp_path / "other").generate_again(made[: len(made) // 2], progress=False))
+    assert len(remade) == len(made) // 2
+    for row, before in zip(remade, made[: len(made) // 2], strict=True):
+        assert row.table == before.table
+        assert not uses(row, withdrawn)
+        assert not withdrawn & {neighbor.id for neighbor in row.sources.neighbors}
+    assert textsplice.verify(remade, tmp_path / "other") == len(remade)
+
+
+def test_texts_that_were_not_offered_a_source_stay_as_they_are(
+    run: Path, made: list[Generation], tmp_path: Path
+) -> None:
+    offered = {neighbor.id for row in made for neighbor in row.sources.neighbors}
+    unused = [name for name in Run.open(run).store.ids if name not in offered]
+    run_without(Run.open(run), unused[:20], tmp_path / "other")
+    again = Splicer.load(tmp_path / "other").generate_again(made[: len(made) // 2], progress=False)
+    assert [row.text for row in again] == [row.text for row in made[: len(made) // 2]]
+
+
+def test_the_command_lists_uses_and_makes_the_texts_anew(
+    run: Path, made: list[Generation], tmp_path: Path
+) -> None:
+    file = written(tmp_path / "texts.jsonl", made)
+    source = made[-1].sources.neighbors[made[-1].splices[0].neighbor - 1].id
+    result = CliRunner().invoke(
+        app,
+        [
+            *("withdraw", str(run), source, "--texts", str(file), "--uses", str(tmp_path / "uses.jsonl")),
+            *("--out", str(tmp_path / "run"), "--remade", str(tmp_path / "new.jsonl")),
+        ],
+    )
+    assert result.exception is None, result.output
+    concerned = [row for row in made if uses(row, {source})]
+    assert f"{len(concerned)} text" in result.output
+    lines = (tmp_path / "uses.jsonl").read_text(encoding="utf-8").splitlines()
+    assert {json.loads(line)["source"] for line in lines} == {source}
+    assert textsplice.verify(tmp_path / "new.jsonl", tmp_path / "run") == len(concerned)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "said"),
+    [
+        ([], ConfigError, "no source is named. Give ids, or a file of ids with --ids-from."),
+        (["ww1"], InputError, "has no text with the id 'ww1'. Did you mean 'w"),
+        (["???"], InputError, "has no text with the id '???'. Ids are those of its texts."),
+        (["--ids-from", "missing.txt"], ConfigError, "missing.txt"),
+        (["w1", "--remade", "x.jsonl"], ConfigError, "--remade: needs --texts and --out."),
+    ],
+)
+def test_bad_input_is_a_sentence(
+    run: Path, arguments: list[str], error: type[TextspliceError], said: str
+) -> None:
+    result = CliRunner().invoke(app, ["withdraw", str(run), *arguments])
+    assert isinstance(result.exception, error)
+    assert said in result.exception.sentence()
+
+
+def test_neither_every_text_nor_into_a_run_that_is_there(run: Path, tmp_path: Path) -> None:
+    opened = Run.open(run)
+    with pytest.raises(InputError, match="no text would be left"):
+        run_without(opened, opened.store.ids, tmp_path / "empty")
+    assert not (tmp_path / "empty").exists()
+    run_without(opened, opened.store.ids[:1], tmp_path / "one")
+    with pytest.raises(StorageError, match="is a run already"):
+        run_without(opened, opened.store.ids[:1], tmp_path / "one")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter.txt").write_text("mine")
+    with pytest.raises(StorageError):
+        run_without(opened, opened.store.ids[:1], tmp_path / "mine")
+    assert (tmp_path / "mine" / "letter.txt").read_text() == "mine"
+
+
+def test_changed_rows_are_refused_since_they_could_hide_a_use(
+    run: Path, made: list[Generation], tmp_path: Path
+) -> None:
+    row = next(row for row in made if row.splices)
+    source = row.sources.neighbors[0].id
+    value = json.loads(json.dumps(row.to_dict()))
+    for change in ({"splices": []}, {"text": "x"}, {"provenance": []}):
+        file = tmp_path / "changed.jsonl"
+        file.write_text(json.dumps({**value, **change}) + "\n", encoding="utf-8")
+        result = CliRunner().invoke(app, ["withdraw", str(run), source, "--texts", str(file)])
+        assert isinstance(result.exception, TextspliceError)
+    file.write_text("", encoding="utf-8")
+    result = CliRunner().invoke(app, ["withdraw", str(run), source, "--texts", str(file)])
+    assert isinstance(result.exception, TextspliceError)
+
+
+def test_what_is_refused_is_refused_before_anything_is_written(
+    run: Path, made: list[Generation], tmp_path: Path
+) -> None:
+    file = written(tmp_path / "texts.jsonl", made)
+    source = next(row for row in made if row.splices).sources.neighbors[0].id
+    there = tmp_path / "there.jsonl"
+    there.write_text("mine")
+    start = ["withdraw", str(run), source, "--texts", str(file), "--out", str(tmp_path / "new")]
+    for more in (["--remade", str(there)], ["--uses", str(there)]):
+        result = CliRunner().invoke(app, [*start, *more])
+        assert isinstance(result.exception, TextspliceError)
+        assert not (tmp_path / "new").exists()
+        assert there.read_text() == "mine"
+
+
+def test_an_id_with_a_line_feed_is_one_line(run: Path, made: list[Generation], tmp_path: Path) -> None:
+    row = next(row for row in made if row.policy == "swap")
+    source = row.sources.neighbors[row.splices[0].neighbor - 1].id
+    forged = Generation.from_dict({**row.to_dict(), "id": "x\n0 texts use this source.\ny"})
+    file = written(tmp_path / "texts.jsonl", [forged])
+    result = CliRunner().invoke(app, ["withdraw", str(run), source, "--texts", str(file)])
+    assert result.exception is None
+    assert "\n0 texts" not in result.output
