@@ -85,3 +85,9 @@ def test_a_vocabulary_of_another_format_is_refused(tmp_path: Path) -> None:
     (tmp_path / "vocab.json").write_text('{"format": 99}')
     with pytest.raises(StorageError, match="is a vocabulary of format 99; this version reads 1"):
         Vocabulary.load(tmp_path / "vocab.json")
+
+
+@pytest.mark.parametrize("name", ["D'Arcy", "O’Neill", "l'Arche", "Qur'an", "rock'n'roll"])
+@pytest.mark.parametrize("ending", ["'s", "’s", "'ll", "'S", "'d"])
+def test_a_name_with_an_apostrophe_is_masked_before_a_clitic(name: str, ending: str) -> None:
+    assert mask(tokenize(f"It is {name}{ending} café."), [tokenize(name)])[2:4] == [MASK, ending]

@@ -30,7 +30,7 @@ _NAME = """
 """
 _OPEN = """
     etc inc ltd corp llc plc gmbh bros jr snr esq dept est approx appx tel ext eds resp
-    misc al sc jan feb apr jun jul aug sept oct nov dec ecc usw enz itd итд
+    misc al sc jan feb apr jun jul aug sept oct nov dec tue tues thu thur thurs fri ecc usw enz itd итд
     др пр тыс млн млрд руб коп эт янв февр апр авг сент окт нояб дек u.s.w
 """
 # Small words too, so they count only where they are written with a capital: "on Sat. and", "he sat. it was".
@@ -41,7 +41,7 @@ _NUMBER = """
     vers v ver max c ca circa cca env № стр гл ст п abs bd abb kap tab s
 """
 _NEVER = """
-    e.g i.e eg ie a.k.a p.s n.b incl excl cf viz vs www z.b d.h u.a o.ä s.o s.u p.ex bijv т.е т.н т.к t.j
+    e.g i.e eg ie a.k.a k.a p.s n.b incl excl cf viz vs www z.b d.h u.a o.ä s.o s.u p.ex bijv т.е т.н т.к t.j
     tj π.χ
 """
 _DOTTED_OPEN = "p.m a.m b.c a.d c.e p.a m.p.h т.д т.п u.s.w e.v"
