@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable
 from functools import cache
 from typing import cast
+
+# oneDNN, which multiplies torch's matrices, keeps what it compiled for each shape. Canvases have ever new
+# ones: with its own limit of 1,024 that took 50 MB for every 100 tables. It reads this when it is first used.
+os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
 
 # What torch's allocators say on CPU (Linux, Windows) and on GPUs.
 _SAYINGS = ("out of memory", "can't allocate memory", "not enough memory", "cannot allocate memory")
