@@ -44,7 +44,7 @@ US$1,299.00|R$ 10|CHF 5.–|kr 100,-|₿0.5|12¢|20p|₹1,00,000|5 lb 3 oz|6′2
 C₆H₁₂O₆|NaCl(aq)|H⁺|Fe³⁺|x = y + 2|a²+b²=c²|∑ᵢ xᵢ|π≈3.14
 √2|x∈ℝ|A∪B|¬p|p⇒q|f'(x)|∂f/∂x|foo(bar, baz)|a[0]|x->y|a::b|if (a != b) {}
 i++|--help|-v|$HOME|%APPDATA%|<!-- x -->|&amp;|\\n
-~/.bashrc|C:\\Program Files (x86)\\|file:///tmp/a%20b|ftp://x.y:21/
+~/.bashrc|C:\\Program Files (x86)\\|file:///srv/a%20b|ftp://x.y:21/
 mailto:a@b.c|a.b+c@d-e.co.uk|#Möbel|#東京|@user_name!|r/pics|u/me
 »hallo«|‚so‘|「はい」|『本』|《书》|〈x〉|“a ‘b’ c”|"a 'b' c"|J.R.R. Tolkien
 A. A. Milne|W.-H. Ng|de l'eau|aujourd'hui|l’été|qu’il
