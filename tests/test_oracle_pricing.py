@@ -51,7 +51,7 @@ def check(target: Row, corpus: list[Row], values: list[Row], rows: list[int], al
     assert found.cost == len(derive(letters(target), sources))
     assert found.foreign == tuple(foreign)
     assert found.certificate.rows == len(offered)
-    assert found.certificate.priced
+    assert found.certificate.proved
     assert all(allow[row] for row in found.rows)
     used = in_order(
         linearized(values)[0], [corpus[row] for row in found.rows], [[word] for word in range(IDS)]
@@ -151,9 +151,9 @@ def test_without_pricing_the_certificate_says_so():
     corpus = Ragged.from_rows([(5,), (6,), (5, 6)])
     fast = Pricing(corpus, MASK).least((5, 6), [0, 1], exact=False)
     assert fast.cost == 2
-    assert (fast.certificate.looked_at, fast.certificate.priced) == (2, False)
+    assert (fast.certificate.looked_at, fast.certificate.proved) == (2, False)
     exact = Pricing(corpus, MASK).least((5, 6), [0, 1])
-    assert (exact.cost, exact.rows, exact.certificate.priced) == (1, (2,), True)
+    assert (exact.cost, exact.rows, exact.certificate.proved) == (1, (2,), True)
 
 
 def test_an_empty_corpus_leaves_everything_foreign():

@@ -104,7 +104,8 @@ def test_the_cost_is_that_of_deriving_from_all_texts(rows: list[list[str]], text
     assert gaps(fast) == gaps(row)
     assert len(fast.splices) >= len(row.splices)
     assert fast.certificate is not None
-    assert not fast.certificate.proved
+    if fast.certificate.proved:  # it has looked at all rows
+        assert len(fast.splices) == len(row.splices)
 
 
 def test_every_planted_word_is_a_gap_and_nothing_else_is() -> None:

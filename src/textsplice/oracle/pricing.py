@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,18 +24,23 @@ from textsplice.oracle.stretches import NO_TABLE, Ids, Stretches, Target
 from textsplice.ragged import Ragged
 
 LONGEST = 1024  # the bounds of a text of this length take 137 MB
+SOLVED_FIRST = 20  # of the promising rows; more would take longer to solve than they save in pricing
 BATCH = 8  # rows that pay, after which the stretches are solved again: at least these
-EVERY_ROW = np.zeros(0, dtype=np.bool_)
 
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What is known about a cost: it is least over `rows` rows if `priced`, otherwise over `looked_at`."""
+    """What is known about a cost: it is least over `looked_at` of the `rows` rows."""
 
     rows: int  # that may be spliced from
-    looked_at: int  # that the stretches were solved with
+    looked_at: int  # that were priced: none of them pays
+    solved: int  # that the stretches were solved with
     rounds: int  # how often the stretches were solved
-    priced: bool  # after the last round no row paid
+
+    @property
+    def proved(self) -> bool:
+        """Whether it is least over all rows."""
+        return self.looked_at == self.rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +58,7 @@ class LeastDerivation:
         return len(self.splices)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pricing:
     """A corpus of rows of ids. A target's word that is not in the vocabulary has any id beyond it."""
 
@@ -74,24 +80,46 @@ class Pricing:
         table.
         """
         ids = np.asarray(target, dtype=np.int32)
-        self._check(ids, allow)
-        vocabulary = 1 + max(self.mask_id, self._highest(ids, table))
-        search = _Search(self.store, Target.of(ids, vocabulary), table, self.mask_id, allow)
-        search.look_at(np.asarray(rows, dtype=np.int32))
-        search.find_missing_words()
+        given = np.asarray(rows, dtype=np.int32)
+        self._check(ids, given, allow)
+        allowed = self._every_row if allow is None else np.flatnonzero(allow).astype(np.int32)
+        promising = given if allow is None else given[allow[given]]
+        highest = max(int(part.max(initial=0)) for part in (ids, table[0]))
+        vocabulary = 1 + max(self.mask_id, self._highest, highest)
+        search = _Search(self.store, Target.of(ids, vocabulary), table, self.mask_id)
+        search.look_at(promising[:SOLVED_FIRST])
+        search.find_missing_words(self._first_rows if allow is None else self._first_of(allowed))
+        search.price(promising)
         if exact:
-            search.price()
-        return search.derivation(exact)
+            search.price(allowed)
+        return search.derivation(allowed, len(allowed) if exact else len({*promising.tolist(), *search.rows}))
 
-    def _highest(self, ids: Ids, table: tuple[Ids, Ids]) -> int:
-        return max(int(part.max(initial=0)) for part in (ids, table[0], self.store.values))
+    @cached_property
+    def _every_row(self) -> Ids:
+        return np.arange(len(self.store), dtype=np.int32)
 
-    def _check(self, ids: Ids, allow: NDArray[np.bool_] | None) -> None:
+    @cached_property
+    def _highest(self) -> int:
+        return int(self.store.values.max(initial=0))
+
+    @cached_property
+    def _first_rows(self) -> Ids:
+        """The first row that has each id."""
+        return self._first_of(self._every_row)
+
+    def _first_of(self, rows: Ids) -> Ids:
+        from textsplice.oracle.pricing_kernel import first_rows
+
+        return first_rows((self.store.values, self.store.offsets), rows, self._highest + 1)
+
+    def _check(self, ids: Ids, rows: Ids, allow: NDArray[np.bool_] | None) -> None:
         if len(ids) > LONGEST:
             raise InputError(
                 f"a text of {len(ids)} tokens is too long to trace; {LONGEST} is the most.",
                 remedy="Split it into paragraphs.",
             )
+        if len(rows) and not 0 <= int(rows.min()) <= int(rows.max()) < len(self.store):
+            raise InputError(f"a row is not one of the {len(self.store)} rows of the corpus.")
         if allow is not None and (allow.dtype != np.bool_ or allow.shape != (len(self.store),)):
             raise InputError(
                 f"the allowed rows are {allow.dtype}{list(allow.shape)}, not bool[{len(self.store)}].",
@@ -102,27 +130,15 @@ class Pricing:
 class _Search:
     """The state of one target: the rows looked at, and the stretches solved with them."""
 
-    def __init__(
-        self,
-        store: Ragged,
-        target: Target,
-        table: tuple[Ids, Ids],
-        mask_id: int,
-        allow: NDArray[np.bool_] | None,
-    ) -> None:
+    def __init__(self, store: Ragged, target: Target, table: tuple[Ids, Ids], mask_id: int) -> None:
         self.store, self.target, self.table, self.mask_id = store, target, table, mask_id
-        self.allowed = EVERY_ROW if allow is None else np.array(allow)
-        self.kind_of = target.kinds_in_sources(mask_id)
         self.rows: list[int] = []
         self.rounds = 0
         self.stretches: Stretches | None = None
 
     def look_at(self, rows: Ids) -> None:
-        """Adds rows, without those that are known or not allowed, and solves the stretches."""
-        if len(rows) and not 0 <= int(rows.min()) <= int(rows.max()) < len(self.store):
-            raise InputError(f"a row is not one of the {len(self.store)} rows of the corpus.")
-        new = [row for row in rows.tolist() if not len(self.allowed) or self.allowed[row]]
-        self.rows = list(dict.fromkeys([*self.rows, *new]))
+        """Adds rows, without those that are known, and solves the stretches."""
+        self.rows = list(dict.fromkeys([*self.rows, *rows.tolist()]))
         looked_at = np.array(self.rows, dtype=np.int32)
         self.stretches = Stretches.solve(
             self.target, table=self.table, store=self.store, rows=looked_at, mask_id=self.mask_id
@@ -138,42 +154,35 @@ class _Search:
         """The positions of the target whose token no text has that was looked at."""
         return np.flatnonzero(np.diff(self.solved.matches.rows) == 0)
 
-    def find_missing_words(self) -> None:
+    def find_missing_words(self, first_rows: Ids) -> None:
         """Looks at rows that have the words still missing: only what stands nowhere is foreign."""
-        from textsplice.oracle.pricing_kernel import first_rows
+        missing = np.unique(self.target.ids[self.missing()])
+        known = missing[(missing < len(first_rows)) & (missing != self.mask_id)]
+        rows = np.unique(first_rows[known])
+        if len(found := rows[rows >= 0]):
+            self.look_at(found)
 
-        missing = self.target.kinds[self.missing()]
-        if len(missing):
-            wanted = np.zeros(len(self.target.ids), dtype=np.bool_)
-            wanted[missing] = True
-            found = np.empty(len(missing), dtype=np.int32)
-            store = (self.store.values, self.store.offsets)
-            count = first_rows(self.kind_of, store, self.allowed, wanted, found)
-            if count:
-                self.look_at(found[:count])
-
-    def price(self) -> None:
-        """Looks at rows that pay until none does."""
+    def price(self, rows: Ids) -> None:
+        """Looks at those of these rows that pay until none does."""
         from textsplice.oracle.pricing_kernel import bounds_of, paying_rows, positions_of
 
         store = (self.store.values, self.store.offsets)
+        kind_of = self.target.kinds_in_sources(self.mask_id)
         positions = positions_of(self.target.kinds)
         # Solving grows faster with the length of the target than pricing does.
         found = np.empty(max(BATCH, len(self.target.ids) // 2), dtype=np.int32)
-        row, unpriced = 0, len(self.store)
+        first, unpriced = 0, len(rows)
         bounds = bounds_of(self.solved.S)
         while unpriced:
-            count, priced = paying_rows(
-                row, unpriced, self.kind_of, store, self.allowed, positions, bounds, found
-            )
-            row = (row + priced) % len(self.store)
+            count, priced = paying_rows(first, unpriced, rows, kind_of, store, positions, bounds, found)
+            first = (first + priced) % len(rows)
             unpriced = 0
             if count:
                 self.look_at(found[:count])
                 bounds = bounds_of(self.solved.S)
-                unpriced = len(self.store)
+                unpriced = len(rows)
 
-    def derivation(self, priced: bool) -> LeastDerivation:
+    def derivation(self, allowed: Ids, looked_at: int) -> LeastDerivation:
         """The derivation that `oracle.kernel` chooses from the rows looked at."""
         tokens, segments = self.table
         found = derive_corpus(
@@ -198,8 +207,7 @@ class _Search:
             )
             for s in found
         )
-        rows = int(self.allowed.sum()) if len(self.allowed) else len(self.store)
-        certificate = Certificate(rows, len(self.rows), self.rounds, priced)
+        certificate = Certificate(len(allowed), looked_at, len(self.rows), self.rounds)
         return LeastDerivation(
             splices, tuple(self.rows[rank] for rank in used), tuple(self.missing().tolist()), certificate
         )

@@ -88,19 +88,18 @@ def bounds_of(S: NDArray[np.int32]) -> Bounds:
 def paying_rows(
     first: int,
     count: int,
+    rows: NDArray[np.int32],
     kind_of: NDArray[np.int32],  # per id; -1 if the target does not have it
     store: Flat,
-    allowed: NDArray[np.bool_],  # empty if all rows are
     positions: Positions,
     bounds: Bounds,
     found: NDArray[np.int32],
 ) -> tuple[int, int]:
-    """Prices `count` rows from `first` on, round the end, until `found` is full of rows that pay.
+    """Prices `count` of `rows` from the `first` on, round the end, until `found` is full of rows that pay.
 
     Each of these pays for another stretch. Returns how many were found, and how many rows were priced.
     """
     tokens, offsets = store
-    rows = len(offsets) - 1
     length, words = bounds.step.shape
     step = bounds.step.copy()
     live = np.zeros((length + 1, words), np.uint64)
@@ -108,9 +107,7 @@ def paying_rows(
     reached = np.zeros((2, length, words), np.uint64)  # the chains that end at this match, by turns
     filled = 0
     for i in range(count):
-        row = (first + i) % rows
-        if len(allowed) and not allowed[row]:
-            continue
+        row = rows[(first + i) % len(rows)]
         begin, end = offsets[row], offsets[row + 1]
         if words == 1:
             pays = row_pays_in_a_word(
@@ -221,29 +218,11 @@ def row_pays(
 
 
 @njit(cache=True, nogil=True)
-def first_rows(
-    kind_of: NDArray[np.int32],
-    store: Flat,
-    allowed: NDArray[np.bool_],
-    wanted: NDArray[np.bool_],  # per kind; a kind that is found is not wanted any more
-    found: NDArray[np.int32],
-) -> int:
-    """The first rows that have kinds which are wanted; returns how many rows."""
+def first_rows(store: Flat, rows: NDArray[np.int32], vocabulary: int) -> NDArray[np.int32]:
+    """The first of these rows that has each id; -1 if none has."""
     tokens, offsets = store
-    left, filled = wanted.sum(), 0
-    for row in range(len(offsets) - 1):
-        if left == 0:
-            break
-        if len(allowed) and not allowed[row]:
-            continue
-        is_new = False
+    first = np.full(vocabulary, -1, np.int32)
+    for row in rows[::-1]:
         for i in range(offsets[row], offsets[row + 1]):
-            kind = kind_of[tokens[i]]
-            if kind >= 0 and wanted[kind]:
-                wanted[kind] = False
-                left -= 1
-                is_new = True
-        if is_new:
-            found[filled] = row
-            filled += 1
-    return filled
+            first[tokens[i]] = row
+    return first

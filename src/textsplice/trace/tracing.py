@@ -27,7 +27,7 @@ from textsplice.text.tokens import BEGIN, END, Tokens, tokenize
 from textsplice.trace.texts import Rows, SourceTexts
 
 NO_TABLE = Table(())
-LOOKED_AT = 20  # rows that are looked at first
+PROMISING = 1000  # rows that share most with a text, which are priced first
 
 
 class _Words:
@@ -87,7 +87,7 @@ class Tracer:
 
         target = numbered((BEGIN, *tokens, END))
         hidden = mask(tokens, table.value_tokens()) if table.segments else tokens
-        promising = rows.index.search(numbered((BEGIN, *hidden, END)), LOOKED_AT)
+        promising = rows.index.search(numbered((BEGIN, *hidden, END)), PROMISING)
         segments = np.array(table.segment_numbers(), dtype=np.int32)
         return rows.pricing.least(target, promising, table=(numbered(table.tokens), segments), exact=exact)
 
@@ -147,7 +147,7 @@ def traced(tokens: Tokens, foreign: Sequence[int], found: LeastDerivation) -> Tr
     return Traced(
         tuple(Gap(start, stop, unit) for (start, stop), unit in zip(ranges, units, strict=True)),
         1 - len(foreign) / len(tokens),
-        Certificate(certificate.rows, certificate.looked_at, certificate.priced),
+        Certificate(certificate.rows, certificate.looked_at, certificate.proved),
     )
 
 
