@@ -27,7 +27,8 @@ from textsplice.text.tokens import BEGIN, END, Tokens, tokenize
 from textsplice.trace.texts import Rows, SourceTexts
 
 NO_TABLE = Table(())
-PROMISING = 1000  # rows that share most with a text, which are priced first
+PROMISING = 1000  # at most so many rows that share most with a text are priced first
+FIRST_WORK = 25_000  # and at most so many times the tokens of a text, since long texts take longer
 
 
 class _Words:
@@ -87,9 +88,9 @@ class Tracer:
 
         target = numbered((BEGIN, *tokens, END))
         hidden = mask(tokens, table.value_tokens()) if table.segments else tokens
-        promising = rows.index.search(numbered((BEGIN, *hidden, END)), PROMISING)
+        first = rows.index.search(numbered((BEGIN, *hidden, END)), promising(len(target)))
         segments = np.array(table.segment_numbers(), dtype=np.int32)
-        return rows.pricing.least(target, promising, table=(numbered(table.tokens), segments), exact=exact)
+        return rows.pricing.least(target, first, table=(numbered(table.tokens), segments), exact=exact)
 
     def _rows(self, table: Linearized) -> Rows:
         return self.sources.masked if table.segments else self.sources.written
@@ -131,6 +132,11 @@ class Tracer:
             utf16=tuple(utf16_spans(tokens.text, spans)),
             traced=traced(tokens, [place - 1 for place in found.foreign], found),
         )
+
+
+def promising(length: int) -> int:
+    """How many rows are priced first for a target, or at all in fast mode."""
+    return min(PROMISING, FIRST_WORK // length)
 
 
 def traced(tokens: Tokens, foreign: Sequence[int], found: LeastDerivation) -> Traced:
