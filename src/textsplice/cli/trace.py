@@ -54,7 +54,7 @@ def trace(
     from textsplice.search.rows import write_row
     from textsplice.trace.reading import read_drafts
 
-    tracer = open_tracer(store, split, text_column)
+    tracer = open_tracer(store, split, text_column, quiet=quiet)
     drafts = list(read_drafts(texts))
     tokens = covered = gaps = 0
     with (
@@ -73,18 +73,19 @@ def trace(
         say(f"{out or 'standard output'}: {len(drafts)} traced; {share}; {gaps} gaps.", err=True)
 
 
-def open_tracer(store: str, split: str | None, text_column: str | None) -> Tracer:
+def open_tracer(store: str, split: str | None, text_column: str | None, *, quiet: bool = False) -> Tracer:
     """The tracer of a run, a prepared folder or a corpus."""
     from textsplice.corpus import read_corpus
     from textsplice.runs import Prepared, Run
-    from textsplice.splicer import Splicer
-    from textsplice.trace.texts import SourceTexts
+    from textsplice.trace.opening import open_texts
     from textsplice.trace.tracing import Tracer
 
-    if Run.is_run(store) or Prepared.is_prepared(store):
-        return Splicer.untrained(store).tracer
+    if Run.is_run(store):
+        return Tracer(open_texts(Run.open(store), quiet=quiet))
+    if Prepared.is_prepared(store):
+        return Tracer(open_texts(Prepared.open(store), quiet=quiet))
     corpus = read_corpus(store, split or _default_split(store), text_column=text_column)
-    return Tracer(SourceTexts.of_examples(corpus, "words"))
+    return Tracer(open_texts(corpus, quiet=quiet))
 
 
 def _default_split(source: str) -> str | None:

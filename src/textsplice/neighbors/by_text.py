@@ -100,9 +100,7 @@ class TextIndex:
         sized = index.buckets.ndim == 1 and 1 <= index.bits <= MOST_BITS
         sized = sized and len(index.buckets) == (1 << index.bits) + 1
         saved.require("postings", index.postings.ndim == 1)
-        saved.require(
-            "buckets", sized and are_offsets(index.buckets, 1 << index.bits, len(index.postings))
-        )
+        saved.require("buckets", sized and are_offsets(index.buckets, 1 << index.bits, len(index.postings)))
         saved.require("postings", bool(are_postings(index.postings, rows)))
         return index
 

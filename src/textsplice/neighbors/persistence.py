@@ -54,7 +54,7 @@ def write_index(
         whole = np.ascontiguousarray(part)
         with atomic_path(folder / f"{name}.npy") as path, path.open("wb") as file:
             npy.write_array_header_1_0(file, npy.header_data_from_array_1_0(whole))
-            file.write(memoryview(whole.reshape(-1).view(np.uint8)))
+            file.write(whole.reshape(-1).view(np.uint8).data)
     description = {
         "version": VERSION,
         "shapes": {name: list(part.shape) for name, part in arrays.items()},

@@ -92,10 +92,10 @@ def sort_buckets(buckets: NDArray[np.int64], postings: NDArray[np.uint64]) -> No
 @njit(cache=True, nogil=True)
 def are_postings(postings: NDArray[np.uint64], rows: int) -> bool:
     """Whether the row of each posting is below `rows`; nothing is copied for it."""
-    sound = True
+    highest = np.uint64(0)
     for posting in postings:
-        sound &= np.int64(posting & ROW) < rows
-    return sound
+        highest = max(highest, posting & ROW)
+    return len(postings) == 0 or np.int64(highest) < rows
 
 
 @njit(cache=True, nogil=True)
