@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -81,11 +82,16 @@ def open_tracer(store: str, split: str | None, text_column: str | None, *, quiet
     from textsplice.trace.tracing import Tracer
 
     if Run.is_run(store):
-        return Tracer(open_texts(Run.open(store), quiet=quiet))
-    if Prepared.is_prepared(store):
-        return Tracer(open_texts(Prepared.open(store), quiet=quiet))
-    corpus = read_corpus(store, split or _default_split(store), text_column=text_column)
-    return Tracer(open_texts(corpus, quiet=quiet))
+        opened = Run.open(store)
+    elif Prepared.is_prepared(store):
+        opened = Prepared.open(store)
+    else:
+        opened = read_corpus(store, split or _default_split(store), text_column=text_column)
+    with warnings.catch_warnings(record=True) as caught:
+        tracer = Tracer(open_texts(opened, quiet=quiet))
+    for warning in caught:
+        say(f"warning: {warning.message}", err=True)
+    return tracer
 
 
 def _default_split(source: str) -> str | None:
