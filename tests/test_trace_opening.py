@@ -243,7 +243,7 @@ def test_a_file_that_changes_while_it_is_read_is_not_kept(
 
 
 def damages(generator: random.Random, content: bytes) -> Iterator[bytes]:
-    for _ in range(3):
+    for _ in range(2):
         place = generator.randrange(len(content))
         changed = bytes([content[place] ^ 1 << generator.randrange(8)])
         yield content[:place] + changed + content[place + 1 :]

@@ -199,7 +199,7 @@ class Splicer:
         """Traces texts to all texts of the store."""
         if self._origin is not None:
             with suppress(StorageError):  # the folder was moved or removed, or is no longer what was loaded
-                kept = open_texts(self._origin, quiet=True)
+                kept = open_texts(self._origin)
                 if (kept.ids[:], kept.texts[:]) == (self.store.ids, self.store.texts):
                     return Tracer(kept)
         return Tracer(SourceTexts.of_store(self.store, self.vocabulary.words, self.run))

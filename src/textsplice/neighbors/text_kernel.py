@@ -90,12 +90,12 @@ def sort_buckets(buckets: NDArray[np.int64], postings: NDArray[np.uint64]) -> No
 
 
 @njit(cache=True, nogil=True)
-def are_postings(postings: NDArray[np.uint64], rows: int) -> bool:
-    """Whether the row of each posting is below `rows`; nothing is copied for it."""
-    highest = np.uint64(0)
+def highest_row(postings: NDArray[np.uint64]) -> int:
+    """The highest row of all postings, -1 if there is none; nothing is copied for it."""
+    highest = np.int64(-1)
     for posting in postings:
-        highest = max(highest, posting & ROW)
-    return len(postings) == 0 or np.int64(highest) < rows
+        highest = max(highest, np.int64(posting & ROW))
+    return int(highest)
 
 
 @njit(cache=True, nogil=True)
