@@ -307,6 +307,44 @@ def test_somebody_elses_files_stay(corpus: Path) -> None:
     assert [path.name for path in entry.iterdir()] == ["thesis.txt"]
 
 
+def test_an_entry_of_other_texts_is_made_again(corpus: Path, tmp_path: Path) -> None:
+    expected = traces(opened(corpus))
+    (entry,) = entries()
+    shutil.rmtree(entry)
+    opened(written(tmp_path / "other.jsonl", ROWS[:1]))
+    (other,) = entries()
+    shutil.copytree(other, entry)
+    assert traces(opened(corpus)) == expected
+    assert len(SourceTexts.load(find_kept(entry.name))) == 3
+
+
+@pytest.mark.parametrize("what", ["file", "dangling link", "link", "link to a damaged entry", "empty folder"])
+def test_whatever_is_in_the_place_of_an_entry_texts_are_traced(
+    corpus: Path, tmp_path: Path, what: str
+) -> None:
+    expected = traces(opened(corpus))
+    (entry,) = entries()
+    moved = entry.rename(tmp_path / "moved")
+    match what:
+        case "file":
+            entry.write_text("mine")
+        case "empty folder":
+            entry.mkdir()
+        case "dangling link":
+            entry.symlink_to(tmp_path / "nowhere")
+        case _:
+            entry.symlink_to(moved)
+    if what == "link to a damaged entry":
+        (moved / "content" / "rows.arrow").write_bytes(b"")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert traces(open_texts(read_corpus(corpus))) == expected
+        assert traces(open_texts(read_corpus(corpus))) == expected
+    assert what != "file" or entry.read_text() == "mine"
+    assert entry.is_symlink() == ("link" in what)
+    assert not [path for path in entries() if path.name.endswith(".partial")]
+
+
 # The cache folder
 
 

@@ -114,6 +114,8 @@ def forget(key: str) -> None:
 
 def _remove(entry: Path, files: Mapping[str, str] | None = None) -> None:
     """Removes what we wrote: the files that an entry lists, or these."""
+    if entry.is_symlink():
+        return
     listed = dict(files or {})
     with suppress(StorageError):
         about = read_object(entry / LIST, StorageError, remedy=REMEDY)
