@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from textsplice.errors import InputError, StorageError
+from textsplice.neighbors import by_text
 from textsplice.neighbors.by_text import TextIndex
 from textsplice.ragged import Ragged
 
+Number = TypeVar("Number", bound=np.generic)
 MASK = 4
 ROW = st.lists(st.sampled_from([MASK, 5, 6, 7]), max_size=9)
 
@@ -67,43 +72,74 @@ def test_a_filter_can_be_a_function():
 def test_a_saved_index_is_memory_mapped_and_finds_the_same(tmp_path: Path):
     built = TextIndex.build(CORPUS, MASK)
     built.save(tmp_path / "index")
-    loaded = TextIndex.load(tmp_path / "index", CORPUS)
-    assert not loaded.rows.flags.owndata
+    loaded = TextIndex.load(tmp_path / "index", len(CORPUS))
+    assert not loaded.postings.flags.owndata
     for mine, other in zip(built.search_many(CORPUS, 3), loaded.search_many(CORPUS, 3), strict=True):
         assert mine.tolist() == other.tolist()
     assert (len(loaded), loaded.mask_id) == (3, MASK)
 
 
-def test_an_index_of_other_texts_is_refused(tmp_path: Path):
+def test_an_index_of_more_or_fewer_texts_is_refused(tmp_path: Path):
     TextIndex.build(CORPUS, MASK).save(tmp_path)
-    with pytest.raises(StorageError) as error:
-        TextIndex.load(tmp_path, Ragged.from_rows([[2, 3]]))
-    assert str(error.value) == f"{tmp_path}: this is an index of other texts. Prepare the corpus again."
+    with pytest.raises(StorageError, match=r"about\.npy: this file is truncated or damaged"):
+        TextIndex.load(tmp_path, 2)
 
 
-@pytest.mark.parametrize("name", ["keys", "offsets", "rows", "digest", "about"])
+@pytest.mark.parametrize("name", ["buckets", "postings", "about"])
 def test_a_damaged_index_is_a_sentence(tmp_path: Path, name: str):
     TextIndex.build(CORPUS, MASK).save(tmp_path)
     path = tmp_path / f"{name}.npy"
     path.write_bytes(path.read_bytes()[:-3])
     with pytest.raises(StorageError) as error:
-        TextIndex.load(tmp_path, CORPUS)
+        TextIndex.load(tmp_path, len(CORPUS))
     assert str(error.value) == f"{path}: this file is truncated or damaged. Prepare the corpus again."
 
 
 def test_an_index_that_is_not_there_is_a_sentence(tmp_path: Path):
     with pytest.raises(StorageError) as error:
-        TextIndex.load(tmp_path, CORPUS)
+        TextIndex.load(tmp_path, len(CORPUS))
     assert str(error.value) == f"{tmp_path / 'index.json'}: there is no index here. Prepare the corpus again."
+
+
+def changed(array: NDArray[Number], place: int, value: int) -> NDArray[Number]:
+    copy = array.copy()
+    copy[place] = value
+    return copy
 
 
 def test_numbers_that_lead_astray_are_refused(tmp_path: Path):
     built = TextIndex.build(CORPUS, MASK)
-    rows = built.rows.copy()
-    rows[0] = 99
-    TextIndex(built.keys, built.offsets, rows, built.digest, 3, MASK).save(tmp_path)
-    with pytest.raises(StorageError, match=r"rows\.npy: this file is truncated or damaged"):
-        TextIndex.load(tmp_path, CORPUS)
+    astray = {
+        "postings": [replace(built, postings=changed(built.postings, 0, 3))],
+        "buckets": [
+            replace(built, buckets=changed(built.buckets, 0, -1)),
+            replace(built, buckets=changed(built.buckets, 1, 10**6)),
+            replace(built, buckets=changed(built.buckets, -1, 10**6)),
+            replace(built, buckets=built.buckets[:0]),
+            replace(built, buckets=built.buckets[:1]),
+            replace(built, buckets=np.append(built.buckets[:1], built.buckets)),
+        ],
+    }
+    for name, indexes in astray.items():
+        for index in indexes:
+            index.save(tmp_path)
+            with pytest.raises(StorageError, match=rf"{name}\.npy: this file is truncated or damaged"):
+                TextIndex.load(tmp_path, len(CORPUS))
+
+
+@given(st.lists(ROW, max_size=12), st.integers(1, 5))
+def test_it_does_not_matter_how_many_rows_are_indexed_at_once(corpus: list[list[int]], at_once: int):
+    rows = Ragged.from_rows(corpus)
+    whole = TextIndex.build(rows, MASK)
+    told: list[int] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(by_text, "ROWS_AT_ONCE", at_once)
+        parts = TextIndex.build(rows, MASK, told.append)
+    assert (parts.buckets.tolist(), parts.postings.tolist()) == (
+        whole.buckets.tolist(),
+        whole.postings.tolist(),
+    )
+    assert sum(told) == len(corpus)
 
 
 def test_bad_questions_are_sentences():

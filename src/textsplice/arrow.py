@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import cast
+from typing import cast, overload
 
 import numpy as np
 import pyarrow as pa
@@ -83,9 +83,51 @@ def column_ints(column: pa.ChunkedArray) -> NDArray[np.int32]:
 
 def column_texts(column: pa.ChunkedArray) -> list[str]:
     """A column of strings."""
+    _require_texts(column)
+    return cast("list[str]", column.to_pylist())
+
+
+def _require_texts(column: pa.ChunkedArray) -> None:
     if column.null_count or not (pa.types.is_large_string(column.type) or pa.types.is_string(column.type)):
         raise TypeError(f"a column of {column.type} is not one of texts")
-    return cast("list[str]", column.to_pylist())
+
+
+class Texts(Sequence[str]):
+    """Strings that stay in Arrow's memory, or in a file, until they are asked for."""
+
+    def __init__(self, column: pa.ChunkedArray) -> None:
+        _require_texts(column)
+        self.column = _joined(column.cast(pa.large_string()))
+
+    def __len__(self) -> int:
+        return len(self.column)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return cast("list[str]", self.column[index].to_pylist())
+        return cast(str, self.column[index].as_py())
+
+
+def write_mapped(path: Path, columns: dict[str, pa.Array]) -> None:
+    """Writes a file whose columns `read_mapped` reads without a copy."""
+    table = pa.table(columns)
+    with atomic_path(path) as temporary, pa.ipc.new_file(str(temporary), table.schema) as writer:
+        writer.write_table(table)
+
+
+def read_mapped(path: Path) -> pa.Table:
+    """Memory-maps the columns that `write_mapped` wrote."""
+    with undamaged(path):
+        try:
+            found = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
+            found.validate(full=True)
+        except OSError as error:
+            raise damaged(path) from error
+    return found
 
 
 def text_column(texts: Iterable[str]) -> pa.Array:

@@ -19,8 +19,11 @@ class Bar:
 
 
 @contextmanager
-def bar(total: int | None, label: str, *, quiet: bool = False) -> Generator[Bar]:
-    """Shows `label`, a bar, the count, elapsed time and ETA until the block ends."""
+def bar(total: int | Callable[[], int] | None, label: str, *, quiet: bool = False) -> Generator[Bar]:
+    """Shows `label`, a bar, the count, elapsed time and ETA until the block ends.
+
+    A `total` that takes a while to count is a function, which is called only if somebody watches.
+    """
     if quiet or not sys.stderr.isatty():
         yield Bar(lambda _n: None, lambda _text: None)
         return
@@ -43,7 +46,7 @@ def bar(total: int | None, label: str, *, quiet: bool = False) -> Generator[Bar]
         TimeRemainingColumn(),
         console=Console(stderr=True),
     ) as progress:
-        task = progress.add_task(visible(label), total=total)
+        task = progress.add_task(visible(label), total=total() if callable(total) else total)
         yield Bar(
             lambda n: progress.advance(task, n),
             lambda text: progress.update(task, description=visible(text)),

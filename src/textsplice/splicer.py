@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from textsplice.config import Config, SearchConfig, config_from_dict
 from textsplice.corpus.table import Example, Table
-from textsplice.errors import InputError
+from textsplice.errors import InputError, StorageError
 from textsplice.neighbors.store import Store
 from textsplice.policy.kind import Kind
 from textsplice.runs.prepared import Prepared
@@ -31,6 +32,7 @@ from textsplice.search.swap import SWAP, SwapProposer
 from textsplice.search.verify import verify as verify_generation
 from textsplice.slots.lexicon import Lexicon
 from textsplice.text.vocabulary import Vocabulary
+from textsplice.trace.opening import open_texts
 from textsplice.trace.texts import SourceTexts
 from textsplice.trace.tracing import Tracer
 
@@ -62,6 +64,7 @@ class Splicer:
         self.folder = folder
         self.weights = weights
         self.old = old  # made by version 0.1
+        self._origin: Run | Prepared | None = None  # what the store was loaded from
         self._judges: dict[str, Splicer] = {}
         self._offers = Offers(store, config.neighbors.k, vocabulary)
 
@@ -80,7 +83,7 @@ class Splicer:
             if Run.is_run(prepared):
                 return cls._open(Run.open(prepared), None)
             prepared = Prepared.open(prepared)
-        return cls(
+        made = cls(
             store=prepared.store,
             vocabulary=prepared.vocabulary,
             config=prepared.config,
@@ -88,10 +91,12 @@ class Splicer:
             run=prepared.key[:12],
             old=not prepared.manifest.is_signed,
         )
+        made._origin = prepared
+        return made
 
     @classmethod
     def _open(cls, run: Run, policy: Policy | None) -> Splicer:
-        return cls(
+        made = cls(
             store=run.store,
             vocabulary=run.vocabulary,
             config=run.config,
@@ -101,6 +106,8 @@ class Splicer:
             weights=run.weights_id,
             old=run.is_of_first_version,
         )
+        made._origin = run
+        return made
 
     def with_neighbors(self, k: int) -> Splicer:
         """The same splicer with another number of neighbors; encodings are shared."""
@@ -190,6 +197,11 @@ class Splicer:
     @cached_property
     def tracer(self) -> Tracer:
         """Traces texts to all texts of the store."""
+        if self._origin is not None:
+            with suppress(StorageError):  # the folder was moved or removed, or is no longer what was loaded
+                kept = open_texts(self._origin)
+                if (kept.ids[:], kept.texts[:]) == (self.store.ids, self.store.texts):
+                    return Tracer(kept)
         return Tracer(SourceTexts.of_store(self.store, self.vocabulary.words, self.run))
 
     def trace(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -54,7 +55,7 @@ def trace(
     from textsplice.search.rows import write_row
     from textsplice.trace.reading import read_drafts
 
-    tracer = open_tracer(store, split, text_column)
+    tracer = open_tracer(store, split, text_column, quiet=quiet)
     drafts = list(read_drafts(texts))
     tokens = covered = gaps = 0
     with (
@@ -73,18 +74,24 @@ def trace(
         say(f"{out or 'standard output'}: {len(drafts)} traced; {share}; {gaps} gaps.", err=True)
 
 
-def open_tracer(store: str, split: str | None, text_column: str | None) -> Tracer:
+def open_tracer(store: str, split: str | None, text_column: str | None, *, quiet: bool = False) -> Tracer:
     """The tracer of a run, a prepared folder or a corpus."""
     from textsplice.corpus import read_corpus
     from textsplice.runs import Prepared, Run
-    from textsplice.splicer import Splicer
-    from textsplice.trace.texts import SourceTexts
+    from textsplice.trace.opening import open_texts
     from textsplice.trace.tracing import Tracer
 
-    if Run.is_run(store) or Prepared.is_prepared(store):
-        return Splicer.untrained(store).tracer
-    corpus = read_corpus(store, split or _default_split(store), text_column=text_column)
-    return Tracer(SourceTexts.of_examples(corpus, "words"))
+    if Run.is_run(store):
+        opened = Run.open(store)
+    elif Prepared.is_prepared(store):
+        opened = Prepared.open(store)
+    else:
+        opened = read_corpus(store, split or _default_split(store), text_column=text_column)
+    with warnings.catch_warnings(record=True) as caught:
+        tracer = Tracer(open_texts(opened, quiet=quiet))
+    for warning in caught:
+        say(f"warning: {warning.message}", err=True)
+    return tracer
 
 
 def _default_split(source: str) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 
@@ -31,6 +32,17 @@ class Corpus:
     def cut_version(self) -> int | None:
         """The version of the rule by which this split was cut from one file; None if it was not."""
         return CUT_VERSION if isinstance(self._reader, Cut) else None
+
+    @property
+    def reading(self) -> tuple[object, ...] | None:
+        """What decides, with the content of its files, which examples it has; None for a plugin's format,
+        whose code may have changed since."""
+        reader = self._reader.whole if isinstance(self._reader, Cut) else self._reader
+        kind = type(reader)
+        if kind.__module__.split(".")[0] != __name__.split(".")[0]:
+            return None
+        names = [path.name for path in (reader.path, *self.files)]  # ids may hold them
+        return (kind.__qualname__, names, self.split, self.cut_version, asdict(reader.options))
 
     def __iter__(self) -> Iterator[Example]:
         return self._reader.examples()

@@ -1,86 +1,107 @@
 """An index by text: the rows of a store that share the most runs of two, three and four tokens with a text.
 
 A run of masks counts as one mask, so that masked values of different lengths are alike. A text may have words
-that no row has: a run with such a word is in no row. Runs are known by a hash of 64 bits. If two had the same
-one, the order of rows could differ, but nothing is ever proved by this order.
+that no row has: a run with such a word is in no row. Runs are known by a hash. If two had the same one, the
+order of rows could differ, but nothing is ever proved by this order.
 """
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textsplice.errors import InputError, StorageError
-from textsplice.neighbors.persistence import REMEDY, are_offsets, read_index, within, write_index
+from textsplice.errors import InputError
+from textsplice.neighbors.persistence import are_offsets, read_index, within, write_index
 from textsplice.neighbors.table_index import Allow, allowed_rows, check_count
 from textsplice.ragged import Ragged
+
+Number = TypeVar("Number", bound=np.generic)
+
+ROWS_AT_ONCE = 20_000
+MOST_BITS = 28
 
 
 @dataclass(frozen=True, slots=True)
 class TextIndex:
-    """Run `keys[i]` is in `rows[offsets[i]:offsets[i + 1]]`, which ascend."""
+    """Postings: half of a run's hash, and a row that has the run.
 
-    keys: NDArray[np.uint64]  # ascending
-    offsets: NDArray[np.int64]
-    rows: NDArray[np.int32]
-    digest: NDArray[np.uint8]  # of the tokens that were indexed
+    The first `bits` of the hash are the number of a bucket, whose postings
+    `postings[buckets[b]:buckets[b + 1]]` ascend.
+    """
+
+    buckets: NDArray[np.int64]
+    postings: NDArray[np.uint64]
     count: int  # rows that were indexed
     mask_id: int
 
-    @classmethod
-    def build(cls, tokens: Ragged, mask_id: int) -> TextIndex:
-        """Indexes rows of ids; `mask_id` is -1 if nothing is masked."""
-        from textsplice.neighbors.text_kernel import runs_of
+    @property
+    def bits(self) -> int:
+        """How many bits of a hash say its bucket."""
+        return (len(self.buckets) - 1).bit_length() - 1
 
-        runs, owners = runs_of((tokens.values, tokens.offsets), mask_id)
-        order = np.argsort(runs, kind="stable")  # so that the rows of a run ascend
-        runs, owners = runs[order], owners[order]
-        is_first = np.ones(len(runs), dtype=np.bool_)
-        is_first[1:] = runs[1:] != runs[:-1]
-        keys = runs[is_first]
-        offsets = np.append(np.flatnonzero(is_first), len(runs)).astype(np.int64)
-        index = cls(keys, offsets, owners, _digest(tokens), len(tokens), mask_id)
-        for part in (index.keys, index.offsets, index.rows, index.digest):
-            part.setflags(write=False)  # as a loaded index's are, so that the search is compiled only once
-        return index
+    @classmethod
+    def build(
+        cls, tokens: Ragged, mask_id: int, advance: Callable[[int], None] = lambda _rows: None
+    ) -> TextIndex:
+        """Indexes rows of ids; `mask_id` is -1 if nothing is masked.
+
+        Postings are counted, written where they belong, and sorted there: nothing else of their size is in
+        memory. `advance` is told of rows that are done.
+        """
+        from textsplice.neighbors.text_kernel import LONGEST_RUN, count_postings, sort_buckets, write_postings
+
+        most = (LONGEST_RUN - 1) * len(tokens.values)
+        bits = min(max(most.bit_length() - 4, 1), MOST_BITS)
+        buckets = np.zeros((1 << bits) + 1, dtype=np.int64)
+        texts = (frozen(tokens.values), frozen(tokens.offsets))
+        starts = range(0, len(tokens), ROWS_AT_ONCE)
+        for first in starts:
+            last = min(first + ROWS_AT_ONCE, len(tokens))
+            count_postings(texts, first, last, mask_id, bits, buckets[1:])
+        np.cumsum(buckets, out=buckets)
+        postings = np.empty(int(buckets[-1]), dtype=np.uint64)
+        places = buckets[:-1].copy()
+        for first in starts:
+            last = min(first + ROWS_AT_ONCE, len(tokens))
+            write_postings(texts, first, last, mask_id, bits, places, postings)
+            advance(last - first)
+        sort_buckets(buckets, postings)
+        return cls(frozen(buckets), frozen(postings), len(tokens), mask_id)
 
     def save(self, folder: Path) -> None:
         """Writes the index into a folder."""
         arrays: dict[str, NDArray[np.generic]] = {
-            "keys": self.keys,
-            "offsets": self.offsets,
-            "rows": self.rows,
-            "digest": self.digest,
+            "buckets": self.buckets,
+            "postings": self.postings,
             "about": np.array([self.count, self.mask_id], dtype=np.int64),
         }
         write_index(folder, arrays, [], [])
 
     @classmethod
-    def load(cls, folder: Path, tokens: Ragged) -> TextIndex:
-        """Memory-maps the saved index of these rows; `StorageError` if it is damaged or one of other rows."""
+    def load(cls, folder: Path, rows: int) -> TextIndex:
+        """Memory-maps the saved index of so many rows; `StorageError` if it is damaged."""
+        from textsplice.neighbors.text_kernel import highest_row
+
         saved = read_index(folder)
         about = saved.array("about", np.int64)
-        saved.require("about", about.shape == (2,))
-        count, mask_id = about.tolist()
+        saved.require("about", about.shape == (2,) and int(about[0]) == rows)
         index = cls(
-            saved.array("keys", np.uint64),
-            saved.array("offsets", np.int64),
-            saved.array("rows", np.int32),
-            saved.array("digest", np.uint8),
-            count,
-            mask_id,
+            saved.array("buckets", np.int64),
+            saved.array("postings", np.uint64),
+            rows,
+            int(about[1]),
         )
-        if not np.array_equal(index.digest, _digest(tokens)):
-            raise StorageError("this is an index of other texts.", where=str(folder), remedy=REMEDY)
         # The compiled search checks nothing.
-        saved.require("about", count == len(tokens))
-        saved.require("keys", index.keys.ndim == 1 and bool((index.keys[1:] > index.keys[:-1]).all()))
-        saved.require("offsets", are_offsets(index.offsets, len(index.keys), len(index.rows)))
-        saved.require("rows", within(index.rows, 0, count))
+        sized = index.buckets.ndim == 1 and 1 <= index.bits <= MOST_BITS
+        sized = sized and len(index.buckets) == (1 << index.bits) + 1
+        saved.require("postings", index.postings.ndim == 1)
+        saved.require("buckets", sized and are_offsets(index.buckets, 1 << index.bits, len(index.postings)))
+        saved.require("postings", highest_row(index.postings) < rows)
         return index
 
     def __len__(self) -> int:
@@ -112,9 +133,9 @@ class TextIndex:
         found = np.full((len(texts), k), -1, dtype=np.int32)
         shared = np.zeros((len(texts), k), dtype=np.int32)
         search_texts(
-            self.keys,
-            self.offsets,
-            self.rows,
+            self.buckets,
+            self.postings,
+            self.bits,
             self.count,
             self.mask_id,
             (np.array(texts.values, dtype=np.int32), np.array(texts.offsets, dtype=np.int64)),
@@ -131,7 +152,8 @@ class TextIndex:
         return rows[0][rows[0] >= 0]
 
 
-def _digest(tokens: Ragged) -> NDArray[np.uint8]:
-    digest = hashlib.sha256(tokens.offsets.astype("<i8").tobytes())
-    digest.update(tokens.values.astype("<i4").tobytes())
-    return np.frombuffer(digest.digest(), dtype=np.uint8)
+def frozen(array: NDArray[Number]) -> NDArray[Number]:
+    """The same array, read-only as a memory-mapped one is, so that kernels are compiled only once."""
+    view = array.view()
+    view.setflags(write=False)
+    return view

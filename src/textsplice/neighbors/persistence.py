@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import warnings
-from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from textsplice.errors import StorageError
-from textsplice.files import atomic_write_bytes, atomic_write_text, storage_error
+from textsplice.files import atomic_path, atomic_write_text, storage_error
 from textsplice.neighbors.arrays import WORD, FeatureSets, IndexArrays
 
 VERSION = 1
@@ -50,10 +50,11 @@ def write_index(
     except OSError as error:
         raise storage_error(error, folder) from error
     for name, part in arrays.items():
-        # Not directly to the file: np.save hides the system's error when the disk is full.
-        buffer = BytesIO()
-        np.save(buffer, part, allow_pickle=False)
-        atomic_write_bytes(folder / f"{name}.npy", buffer.getvalue())
+        # As np.save does, which hides the system's error when the disk is full.
+        whole = np.ascontiguousarray(part)
+        with atomic_path(folder / f"{name}.npy") as path, path.open("wb") as file:
+            npy.write_array_header_1_0(file, npy.header_data_from_array_1_0(whole))
+            file.write(whole.reshape(-1).view(np.uint8).data)
     description = {
         "version": VERSION,
         "shapes": {name: list(part.shape) for name, part in arrays.items()},

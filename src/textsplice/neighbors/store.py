@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsplice.arrow import (
+    Texts,
     column_ints,
     column_ragged,
     column_texts,
@@ -39,7 +40,38 @@ from textsplice.text.vocabulary import BEGIN_ID, END_ID
 
 FORMAT = 1
 REMEDY = "Run `textsplice prepare` again."
-TEXTS, TABLES = "texts.parquet", "tables.parquet"
+ABOUT, TEXTS, TABLES = "store.json", "texts.parquet", "tables.parquet"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTexts:
+    """The texts of a store alone, without tables and index; they stay in Arrow's memory."""
+
+    ids: Texts
+    texts: Texts
+    tokens: Ragged  # masked, BEGIN … END
+    tokenizer: Tokenizer
+
+    @classmethod
+    def load(cls, folder: Path) -> StoredTexts:
+        """Reads them from a saved store."""
+        about = _read_about(folder)
+        with undamaged(folder / TEXTS):
+            rows = read_columns(folder / TEXTS, ["id", "text", "tokens"])
+            found = cls(
+                Texts(rows["id"]),
+                Texts(rows["text"]),
+                column_ragged(rows["tokens"]),
+                cast(Tokenizer, about["tokenizer"]),
+            )
+        if not _begin_and_end(found.tokens):
+            raise damaged(folder / TEXTS)
+        return found
+
+    @staticmethod
+    def files(folder: Path) -> list[Path]:
+        """The files they are read from."""
+        return [folder / ABOUT, folder / TEXTS]
 
 
 @dataclass(frozen=True)
@@ -162,7 +194,7 @@ class Store:
         }
         if self.score != DEFAULT:  # older stores do not name their score
             about["score"] = self.score
-        atomic_write_text(folder / "store.json", json.dumps(about, indent=1) + "\n")
+        atomic_write_text(folder / ABOUT, json.dumps(about, indent=1) + "\n")
 
     @classmethod
     def load(cls, folder: Path) -> Store:
@@ -198,19 +230,26 @@ class Store:
 
     def is_sound(self) -> bool:
         """Whether each row has a table, is in the index, and begins and ends as a text does."""
-        tokens, offsets = self.tokens.values, self.tokens.offsets
         return (
             len(self) == len(self.tokens) == len(self.table_of) == len(self.index)
             and within(self.table_of, 0, len(self.tables))
-            and within(tokens, 0)
-            and bool((self.tokens.lengths >= 2).all())
-            and bool((tokens[offsets[:-1]] == BEGIN_ID).all() and (tokens[offsets[1:] - 1] == END_ID).all())
+            and _begin_and_end(self.tokens)
         )
+
+
+def _begin_and_end(rows: Ragged) -> bool:
+    """Whether each row is that of a text."""
+    tokens, offsets = rows.values, rows.offsets
+    return (
+        within(tokens, 0)
+        and bool((rows.lengths >= 2).all())
+        and bool((tokens[offsets[:-1]] == BEGIN_ID).all() and (tokens[offsets[1:] - 1] == END_ID).all())
+    )
 
 
 def _read_about(folder: Path) -> dict[str, object]:
     remedy = "Run `textsplice prepare` again."
-    about = read_object(folder / "store.json", StorageError, remedy=remedy)
+    about = read_object(folder / ABOUT, StorageError, remedy=remedy)
     match about:
         case {"format": int(version)} if version != FORMAT:
             raise StorageError(
@@ -223,7 +262,7 @@ def _read_about(folder: Path) -> dict[str, object]:
         ) and all(isinstance(field, str) for field in cast("list[object]", fold)):
             return about
         case _:
-            raise damaged(folder / "store.json")
+            raise damaged(folder / ABOUT)
 
 
 def commonness(texts: Ragged) -> NDArray[np.float64]:

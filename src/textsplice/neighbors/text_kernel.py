@@ -11,6 +11,8 @@ Flat = tuple[NDArray[np.int32], NDArray[np.int64]]  # the values and offsets of 
 LONGEST_RUN = 4
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 SHIFT = np.uint64(29)
+ROW_BITS = np.uint64(32)
+ROW = np.uint64(0xFFFFFFFF)  # of a posting
 
 
 @njit(cache=True, nogil=True)
@@ -41,25 +43,66 @@ def write_runs(text: NDArray[np.int32], mask_id: int, runs: NDArray[np.uint64]) 
 
 
 @njit(cache=True, nogil=True)
-def runs_of(texts: Flat, mask_id: int) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-    """The runs of all rows, and the row of each."""
+def bucket_of(run: np.uint64, bits: int) -> np.int64:
+    """The first bits of a hash."""
+    return np.int64(run >> np.uint64(64 - bits))
+
+
+@njit(cache=True, nogil=True)
+def count_postings(
+    texts: Flat, first: int, last: int, mask_id: int, bits: int, counts: NDArray[np.int64]
+) -> None:
+    """Adds to each bucket how many runs of the rows from `first` to `last` belong into it."""
     values, offsets = texts
-    most = (LONGEST_RUN - 1) * len(values)
-    runs = np.empty(most, np.uint64)
-    owners = np.empty(most, np.int32)
-    written = 0
-    for row in range(len(offsets) - 1):
-        count = write_runs(values[offsets[row] : offsets[row + 1]], mask_id, runs[written:])
-        owners[written : written + count] = row
-        written += count
-    return runs[:written].copy(), owners[:written].copy()
+    for row in range(first, last):
+        text = values[offsets[row] : offsets[row + 1]]
+        runs = np.empty((LONGEST_RUN - 1) * len(text), np.uint64)
+        for run in runs[: write_runs(text, mask_id, runs)]:
+            counts[bucket_of(run, bits)] += 1
+
+
+@njit(cache=True, nogil=True)
+def write_postings(
+    texts: Flat,
+    first: int,
+    last: int,
+    mask_id: int,
+    bits: int,
+    places: NDArray[np.int64],
+    postings: NDArray[np.uint64],
+) -> None:
+    """Writes the postings of these rows, each at the next place of its bucket."""
+    values, offsets = texts
+    for row in range(first, last):
+        text = values[offsets[row] : offsets[row + 1]]
+        runs = np.empty((LONGEST_RUN - 1) * len(text), np.uint64)
+        for run in runs[: write_runs(text, mask_id, runs)]:
+            bucket = bucket_of(run, bits)
+            postings[places[bucket]] = run << ROW_BITS | np.uint64(row)
+            places[bucket] += 1
+
+
+@njit(cache=True, nogil=True)
+def sort_buckets(buckets: NDArray[np.int64], postings: NDArray[np.uint64]) -> None:
+    """Sorts the postings of each bucket in place."""
+    for bucket in range(len(buckets) - 1):
+        postings[buckets[bucket] : buckets[bucket + 1]].sort()
+
+
+@njit(cache=True, nogil=True)
+def highest_row(postings: NDArray[np.uint64]) -> int:
+    """The highest row of all postings, -1 if there is none; nothing is copied for it."""
+    highest = np.int64(-1)
+    for posting in postings:
+        highest = max(highest, np.int64(posting & ROW))
+    return int(highest)
 
 
 @njit(cache=True, nogil=True)
 def search_texts(
-    keys: NDArray[np.uint64],
-    offsets: NDArray[np.int64],
-    rows: NDArray[np.int32],
+    buckets: NDArray[np.int64],
+    postings: NDArray[np.uint64],
+    bits: int,
     row_count: int,
     mask_id: int,
     texts: Flat,
@@ -77,10 +120,13 @@ def search_texts(
         run_count = write_runs(text, mask_id, runs)
         counts[:] = 0
         for run in runs[:run_count]:
-            place = np.searchsorted(keys, run)
-            if place < len(keys) and keys[place] == run:
-                for j in range(offsets[place], offsets[place + 1]):
-                    counts[rows[j]] += 1
+            bucket = bucket_of(run, bits)
+            found_here = postings[buckets[bucket] : buckets[bucket + 1]]
+            wanted = run << ROW_BITS
+            for j in range(np.searchsorted(found_here, wanted), len(found_here)):
+                if found_here[j] & ~ROW != wanted:
+                    break
+                counts[np.int64(found_here[j] & ROW)] += 1
         if excluded[i] >= 0:
             counts[excluded[i]] = 0
         if len(allowed):

@@ -25,6 +25,7 @@ from textsplice.runs.manifest import Manifest, is_manifest
 from textsplice.runs.ownership import locked, require_ours
 from textsplice.runs.prepared_files import PreparedFiles
 from textsplice.runs.prepared_split import PreparedSplit, require_sound
+from textsplice.runs.text_files import TextFiles
 from textsplice.slots.lexicon import Lexicon
 from textsplice.text import Vocabulary
 
@@ -100,6 +101,14 @@ class Prepared:
         store = Store.load(self._checked.folder_path(self.files.store.name))
         require_words(store.tokens.values, len(self.vocabulary), self.files.store, REMEDY)
         return store
+
+    @property
+    def stored_texts(self) -> TextFiles:
+        """The training texts alone, and the files they are in."""
+        if "store" not in self.manifest.stages:
+            raise StorageError("is not listed in the manifest.", where=str(self.files.store), remedy=REMEDY)
+        folder = self._checked.folder_path(self.files.store.name)
+        return TextFiles(folder, self._path(self.files.vocabulary), REMEDY)
 
     def store_files(self) -> list[Path]:
         """The files of the store, checked."""

@@ -80,10 +80,10 @@ class Remembered:
                 temporary.unlink(missing_ok=True)
 
 
-def cache_folder() -> Path:
-    """Where it is kept: in `$XDG_CACHE_HOME`, else in `~/.cache`."""
+def cache_folder(name: str = "checked") -> Path:
+    """Where it is kept: in `$XDG_CACHE_HOME`, else in `~/.cache`; `RuntimeError` if there is no home."""
     base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "textsplice" / "checked"
+    return (Path(base) if base else Path.home() / ".cache") / "textsplice" / name
 
 
 def _make_room(folder: Path) -> None:

@@ -33,6 +33,7 @@ from textsplice.runs.encodings import EncodingFolder
 from textsplice.runs.integrity import CheckedFiles, listed_hashes, require_words, signed, unsigned
 from textsplice.runs.ownership import locked, remove_empty_parents, remove_listed, require_ours
 from textsplice.runs.prepared import Prepared
+from textsplice.runs.text_files import TextFiles
 from textsplice.slots.lexicon import Lexicon
 from textsplice.text.vocabulary import Vocabulary
 
@@ -164,6 +165,11 @@ class Run:
         store = Store.load(self._checked.folder_path(STORE))
         require_words(store.tokens.values, len(self.vocabulary), self.path / STORE, REMEDY)
         return store
+
+    @property
+    def stored_texts(self) -> TextFiles:
+        """The texts alone, and the files they are in."""
+        return TextFiles(self._checked.folder_path(STORE), self._checked.path(VOCABULARY), REMEDY)
 
     @cached_property
     def lexicon(self) -> Lexicon | None:

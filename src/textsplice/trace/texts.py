@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+import json
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple, cast, get_args
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from textsplice.corpus.table import Example
-from textsplice.errors import InputError
-from textsplice.neighbors.by_text import TextIndex
-from textsplice.neighbors.store import Store
+from textsplice.arrow import Texts, damaged, read_mapped, text_column, undamaged, write_mapped
+from textsplice.corpus.table import Example, Table
+from textsplice.errors import InputError, StorageError
+from textsplice.files import atomic_write_text
+from textsplice.neighbors.by_text import TextIndex, frozen
+from textsplice.neighbors.persistence import are_offsets, read_index, within, write_index
+from textsplice.neighbors.store import Store, StoredTexts
 from textsplice.oracle.pricing import Pricing
 from textsplice.oracle.sources import OfferedNeighbor
 from textsplice.oracle.writing import unmasked
+from textsplice.parsing import read_object
 from textsplice.ragged import Ragged
 from textsplice.text.linearize import linearize
 from textsplice.text.masking import mask
@@ -24,6 +33,15 @@ from textsplice.text.tokens import BEGIN, END, MASK, Tokenizer, tokenize
 
 SPECIAL = (BEGIN, END, MASK)
 MASK_NUMBER = SPECIAL.index(MASK)
+AT_ONCE = 1000  # rows whose strings are Python's
+REMEDY = "Delete the folder: it is made again."
+ABOUT, ROWS, WORDS = "about.json", "rows.arrow", "words.arrow"
+
+Advance = Callable[[int], None]
+
+
+def _ignore(_rows: int) -> None:
+    pass
 
 
 @dataclass(frozen=True)
@@ -31,16 +49,45 @@ class Rows:
     """One way to see the texts: tokens as numbers, an index of them, and what derives from them."""
 
     tokens: Ragged
+    saved: TextIndex | None = None
 
     @cached_property
     def index(self) -> TextIndex:
         """Finds the rows that share most with a text."""
-        return TextIndex.build(self.tokens, MASK_NUMBER)
+        return TextIndex.build(self.tokens, MASK_NUMBER) if self.saved is None else self.saved
 
     @cached_property
     def pricing(self) -> Pricing:
         """Derives a text from all rows."""
         return Pricing(self.tokens, MASK_NUMBER)
+
+    def save(self, folder: Path, advance: Advance) -> None:
+        """Writes tokens and index; what is built for it is not kept in memory."""
+        tokens: dict[str, NDArray[np.generic]] = {
+            "values": self.tokens.values,
+            "offsets": self.tokens.offsets,
+        }
+        write_index(folder / "tokens", tokens, [], [])
+        TextIndex.build(self.tokens, MASK_NUMBER, advance).save(folder / "index")
+
+    @classmethod
+    def load(cls, folder: Path, rows: int, words: int) -> Rows:
+        """Memory-maps them; `StorageError` if they are not those of so many rows and words."""
+        saved = read_index(folder / "tokens")
+        tokens = Ragged(saved.array("values", np.int32), saved.array("offsets", np.int64))
+        # Compiled code follows these numbers, and checks nothing.
+        saved.require("values", within(tokens.values, 0, words))
+        saved.require("offsets", are_offsets(tokens.offsets, rows, len(tokens.values)))
+        return cls(tokens, TextIndex.load(folder / "index", rows))
+
+
+class Reading(NamedTuple):
+    """One text in tokens."""
+
+    id: str
+    text: str
+    written: Sequence[str]
+    masked: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -68,55 +115,135 @@ class SourceTexts:
         return OfferedNeighbor(self.ids[row], self.texts[row], _spelled(self.words, rows.tokens[row]))
 
     @classmethod
-    def of_store(cls, store: Store, words: Sequence[str], name: str) -> SourceTexts:
-        """Those of a run or prepared folder, whose store has them masked."""
-        offered = (
-            OfferedNeighbor(id_, text, _spelled(words, tokens))
-            for id_, text, tokens in zip(store.ids, store.texts, store.tokens, strict=True)
-        )
-        rows = ((each.id, each.text, _written(each, store.tokenizer), each.tokens) for each in offered)
-        return cls._of(rows, store.tokenizer, name)
-
-    @classmethod
-    def of_examples(cls, examples: Iterable[Example], tokenizer: Tokenizer) -> SourceTexts:
-        """Those of a corpus that was not prepared."""
-        return cls._of(_read(examples, tokenizer), tokenizer, None)
-
-    @classmethod
-    def _of(
-        cls,
-        rows: Iterable[tuple[str, str, Sequence[str], Sequence[str]]],
-        tokenizer: Tokenizer,
-        name: str | None,
+    def of_store(
+        cls, store: Store | StoredTexts, words: Sequence[str], name: str, advance: Advance = _ignore
     ) -> SourceTexts:
-        numbers: dict[str, int] = {word: number for number, word in enumerate(SPECIAL)}
-        ids: list[str] = []
-        texts: list[str] = []
-        written: list[NDArray[np.int32]] = []
-        masked: list[NDArray[np.int32]] = []
-        digest = hashlib.sha256()
-        for id_, text, tokens, hidden in rows:
-            ids.append(id_)
-            texts.append(text)
-            both = [[numbers.setdefault(token, len(numbers)) for token in each] for each in (tokens, hidden)]
-            written.append(np.array(both[0], dtype=np.int32))
-            masked.append(np.array(both[1], dtype=np.int32))
-            digest.update(f"{len(id_)}:{id_}{len(text)}:{text}".encode())
-        if not ids:
-            raise InputError("there is no text to trace to.", remedy="Give a store that has texts.")
-        return cls(
-            ids,
-            texts,
-            list(numbers),
-            Rows(Ragged.from_rows(written)),
-            Rows(Ragged.from_rows(masked)),
-            tokenizer,
-            name or digest.hexdigest()[:12],
-        )
+        """Those of a run or prepared folder, whose store has them masked."""
+        return _collected(_stored(store, words), store.tokenizer, name, advance)
+
+    @classmethod
+    def of_examples(
+        cls, examples: Iterable[Example], tokenizer: Tokenizer, advance: Advance = _ignore
+    ) -> SourceTexts:
+        """Those of a corpus that was not prepared, which are called by a hash of them."""
+        return _collected(_read(examples, tokenizer), tokenizer, None, advance)
+
+    def save(self, folder: Path, advance: Advance = _ignore) -> None:
+        """Writes all of it; `advance` is told of rows that are indexed, which is done twice."""
+        write_mapped(folder / ROWS, {"id": _column(self.ids), "text": _column(self.texts)})
+        write_mapped(folder / WORDS, {"word": _column(self.words)})
+        self.written.save(folder / "written", advance)
+        self.masked.save(folder / "masked", advance)
+        about = {"name": self.name, "tokenizer": self.tokenizer}
+        atomic_write_text(folder / ABOUT, json.dumps(about) + "\n")
+
+    @classmethod
+    def load(cls, folder: Path) -> SourceTexts:
+        """Memory-maps what was saved; `StorageError` if it is damaged."""
+        about = read_object(folder / ABOUT, StorageError, remedy=REMEDY)
+        name, tokenizer = about.get("name"), about.get("tokenizer")
+        if not isinstance(name, str) or tokenizer not in get_args(Tokenizer):
+            raise damaged(folder / ABOUT, REMEDY)
+        with undamaged(folder / ROWS, REMEDY):
+            rows = read_mapped(folder / ROWS)
+            ids, texts = Texts(rows["id"]), Texts(rows["text"])
+        with undamaged(folder / WORDS, REMEDY):
+            words = Texts(read_mapped(folder / WORDS)["word"])[:]
+        if tuple(words[: len(SPECIAL)]) != SPECIAL or not len(ids) == len(texts) > 0:
+            raise damaged(folder / ROWS, REMEDY)
+        written = Rows.load(folder / "written", len(ids), len(words))
+        masked = Rows.load(folder / "masked", len(ids), len(words))
+        return cls(ids, texts, words, written, masked, cast(Tokenizer, tokenizer), name)
+
+
+class _Numbers(dict[str, int]):
+    """A new word gets the next number."""
+
+    def __missing__(self, word: str) -> int:
+        self[word] = number = len(self)
+        return number
+
+
+class _Tokens:
+    """Rows of numbers that grow, in the memory they need."""
+
+    def __init__(self) -> None:
+        self.values, self.offsets = array("i"), array("q", [0])
+
+    def add(self, numbers: Iterable[int]) -> None:
+        self.values.extend(numbers)
+        self.offsets.append(len(self.values))
+
+    def rows(self) -> Rows:
+        values, offsets = np.frombuffer(self.values, np.int32), np.frombuffer(self.offsets, np.int64)
+        return Rows(Ragged(frozen(values), frozen(offsets)))
+
+
+class _Strings:
+    """Strings that grow, most of them in Arrow's memory."""
+
+    def __init__(self) -> None:
+        self.parts: list[pa.Array] = []
+        self.last: list[str] = []
+
+    def add(self, text: str) -> None:
+        self.last.append(text)
+        if len(self.last) == AT_ONCE:
+            self._pack()
+
+    def _pack(self) -> None:
+        self.parts.append(text_column(self.last))
+        self.last = []
+
+    def texts(self) -> Texts:
+        self._pack()
+        return Texts(pa.chunked_array(self.parts))
+
+
+def _collected(
+    rows: Iterable[Reading], tokenizer: Tokenizer, name: str | None, advance: Advance
+) -> SourceTexts:
+    numbers = _Numbers({word: number for number, word in enumerate(SPECIAL)})
+    number = numbers.__getitem__
+    ids, texts = _Strings(), _Strings()
+    written, masked = _Tokens(), _Tokens()
+    digest = hashlib.sha256()
+    count = 0
+    for row in rows:
+        ids.add(row.id)
+        texts.add(row.text)
+        written.add(map(number, row.written))
+        masked.add(map(number, row.masked))
+        digest.update(f"{len(row.id)}:{row.id}{len(row.text)}:{row.text}".encode())
+        count += 1
+        if not count % AT_ONCE:
+            advance(AT_ONCE)
+    if not count:
+        raise InputError("there is no text to trace to.", remedy="Give a store that has texts.")
+    advance(count % AT_ONCE)
+    return SourceTexts(
+        ids.texts(),
+        texts.texts(),
+        list(numbers),
+        written.rows(),
+        masked.rows(),
+        tokenizer,
+        name or digest.hexdigest()[:12],
+    )
+
+
+def _column(texts: Sequence[str]) -> pa.Array:
+    return texts.column if isinstance(texts, Texts) else text_column(texts)
 
 
 def _spelled(words: Sequence[str], numbers: NDArray[np.int32]) -> tuple[str, ...]:
-    return tuple(words[int(number)] for number in numbers)
+    return tuple(words[number] for number in cast("list[int]", numbers.tolist()))
+
+
+def _stored(store: Store | StoredTexts, words: Sequence[str]) -> Iterator[Reading]:
+    for id_, text, tokens in zip(store.ids, store.texts, store.tokens, strict=True):
+        masked = OfferedNeighbor(id_, text, _spelled(words, tokens))
+        yield Reading(id_, text, _written(masked, store.tokenizer), masked.tokens)
 
 
 def _written(neighbor: OfferedNeighbor, tokenizer: Tokenizer) -> Sequence[str]:
@@ -126,12 +253,13 @@ def _written(neighbor: OfferedNeighbor, tokenizer: Tokenizer) -> Sequence[str]:
     return (BEGIN, *(tokenize(neighbor.text, tokenizer) if words is None else words), END)
 
 
-def _read(
-    examples: Iterable[Example], tokenizer: Tokenizer
-) -> Iterable[tuple[str, str, Sequence[str], Sequence[str]]]:
+def _read(examples: Iterable[Example], tokenizer: Tokenizer) -> Iterator[Reading]:
+    table: Table | None = None
+    values: list[list[str]] = []
     for example in examples:
         if example.text is None:
             continue
+        if example.table is not table:  # the texts of a table are often adjacent
+            table, values = example.table, linearize(example.table, tokenizer).value_tokens()
         tokens = tokenize(example.text, tokenizer)
-        values = linearize(example.table, tokenizer).value_tokens()
-        yield example.id, example.text, (BEGIN, *tokens, END), (BEGIN, *mask(tokens, values), END)
+        yield Reading(example.id, example.text, (BEGIN, *tokens, END), (BEGIN, *mask(tokens, values), END))
