@@ -11,6 +11,7 @@ from textsplice.cli.generate import opened
 from textsplice.cli.output import say
 
 if TYPE_CHECKING:
+    from textsplice.corpus import Corpus
     from textsplice.trace.tracing import Tracer
 
 EPILOG = """Examples:
@@ -75,7 +76,6 @@ def trace(
 
 def open_tracer(store: str, split: str | None, text_column: str | None) -> Tracer:
     """The tracer of a run, a prepared folder or a corpus."""
-    from textsplice.corpus import read_corpus
     from textsplice.runs import Prepared, Run
     from textsplice.splicer import Splicer
     from textsplice.trace.texts import SourceTexts
@@ -83,8 +83,14 @@ def open_tracer(store: str, split: str | None, text_column: str | None) -> Trace
 
     if Run.is_run(store) or Prepared.is_prepared(store):
         return Splicer.untrained(store).tracer
-    corpus = read_corpus(store, split or _default_split(store), text_column=text_column)
-    return Tracer(SourceTexts.of_examples(corpus, "words"))
+    return Tracer(SourceTexts.of_examples(read_texts(store, split, text_column), "words"))
+
+
+def read_texts(store: str, split: str | None, text_column: str | None) -> Corpus:
+    """The approved texts of a corpus that was not prepared."""
+    from textsplice.corpus import read_corpus
+
+    return read_corpus(store, split or _default_split(store), text_column=text_column)
 
 
 def _default_split(source: str) -> str | None:
