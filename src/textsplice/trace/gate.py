@@ -18,7 +18,7 @@ from textsplice.search.generation import Generation, utf16_spans
 from textsplice.search.rules.rule import Rule
 from textsplice.slots.check import SIDE_BY_SIDE, Slot, check_slots, told
 from textsplice.slots.lexicon import Lexicon
-from textsplice.slots.mentions import Mention
+from textsplice.slots.mentions import Mention, verbatim_phrases
 from textsplice.slots.wordings import placed_words, words_of
 from textsplice.text.tokens import tokenize
 from textsplice.trace.reading import Draft
@@ -155,8 +155,13 @@ class Gate:
     def _worded(self) -> frozenset[tuple[str, tuple[str, ...]]]:
         """The fields and values that the lexicon knows, as words."""
         fields = self.lexicon.fields.items() if self.lexicon else ()
-        values = ((name, words_of(value)) for name, each in fields for value in each.known_values())
-        return frozenset((name, tuple(said)) for name, words in values for said in (words, words[1:]))
+        phrases = (
+            (name, phrase)
+            for name, each in fields
+            for value in each.known_values()
+            for phrase in verbatim_phrases(value)
+        )
+        return frozenset((name, tuple(word for (word,) in phrase)) for name, phrase in phrases)
 
     def _slots(self, draft: Draft, trace: Generation) -> Iterator[Reason]:
         if self.lexicon is None or draft.table is None:
