@@ -33,12 +33,6 @@ def prepare_without(
 ) -> Prepared:
     """Writes what `prepare` would have made of the corpus without these training texts into a new folder."""
     require_absent(folder)
-    if not prepared.manifest.is_signed:
-        raise StorageError(
-            "was prepared by version 0.1, whose tokens are others.",
-            where=str(prepared.folder),
-            remedy="Take the texts out of the corpus and run `textsplice prepare` again.",
-        )
     prepared.check()  # before anything is written: its files are copied from
     with claimed(folder) as manifest:
         _Without(prepared, ids, manifest, threads or os.cpu_count() or 1, report, quiet).run()

@@ -92,16 +92,15 @@ class KnownValues:
         for name, key in self._slots(table):
             own.setdefault(name, set()).add(key)
         said = {each.key for each in found if each.own}
-        for each in found:
-            if each.own:
-                continue
+        around = _around(words, found)
+        for each in (each for each in found if not each.own):
             inside = {name for name, keys in own.items() if any(_is_part(each.key, key) for key in keys)}
             for name in sorted(self._fields[each.key]):
                 values = own.get(name, set[Key]())
                 if inside and (name in inside or not values):
                     continue  # part of a value that the record has: the year of a date
                 instead = bool(values) and said.isdisjoint(values)
-                if instead or not self._is_plain(each, words, found, name, has_field=bool(values)):
+                if instead or not self._is_plain(each, around, name, has_field=bool(values)):
                     yield Foreign(each.start, each.stop, name, table[name] if values else ())
 
     def _slots(self, table: Table) -> Iterator[tuple[str, Key]]:
@@ -117,8 +116,11 @@ class KnownValues:
         found: list[_Found] = []
         start = 0
         while start < len(words):
-            possible = {*self._lengths.get(words[start], ()), *lengths.get(words[start], ())}
-            for length in sorted(possible, reverse=True):
+            known, mine = self._lengths.get(words[start]), lengths.get(words[start])
+            if known is None and mine is None:
+                start += 1
+                continue
+            for length in sorted({*(known or ()), *(mine or ())}, reverse=True):
                 key = tuple(words[start : start + length])
                 if len(key) == length and (key in own or key in self._fields):
                     found.append(_Found(start, start + length, key, key in own))
@@ -126,12 +128,10 @@ class KnownValues:
             start = found[-1].stop if found and found[-1].stop > start else start + 1
         return found
 
-    def _is_plain(
-        self, each: _Found, words: Sequence[str], found: Sequence[_Found], field: str, *, has_field: bool
-    ) -> bool:
+    def _is_plain(self, each: _Found, around: Sequence[str], field: str, *, has_field: bool) -> bool:
         """Whether approved texts of records without this value have it next to the same word."""
         tables, habits = self._counted, self._habits
-        for place in _places(each, words, found):
+        for place in _places(each, around):
             with_field = habits.plain_with[place, field]
             count = with_field if has_field else habits.plain[place] - with_field
             texts = tables.fields[field] - tables.slots[field, each.key]
@@ -153,8 +153,9 @@ class KnownValues:
             names = {name for name, values in table if values}
             words = [_folded(token) for token in tokenize(text, self.tokenizer)]
             found = self._find(words, table)
-            own = {place for each in found if each.own for place in _places(each, words, found)}
-            plain = {place for each in found if not each.own for place in _places(each, words, found)}
+            around = _around(words, found)
+            own = {place for each in found if each.own for place in _places(each, around)}
+            plain = {place for each in found if not each.own for place in _places(each, around)}
             habits.own.update(own)
             habits.plain.update(plain)
             habits.plain_with.update(
@@ -184,12 +185,18 @@ class _Counted:
         return cls(texts, fields, keys, slots)
 
 
-def _places(each: _Found, words: Sequence[str], found: Sequence[_Found]) -> tuple[_Place, _Place]:
-    """The words around a value; a value of the record counts as a mask, whichever it is."""
-    masked = {place for other in found if other.own for place in range(other.start, other.stop)}
-    before = BEGIN if each.start == 0 else MASK if each.start - 1 in masked else words[each.start - 1]
-    after = END if each.stop == len(words) else MASK if each.stop in masked else words[each.stop]
-    return (each.key, -1, before), (each.key, 1, after)
+def _around(words: Sequence[str], found: Iterable[_Found]) -> list[str]:
+    """The text from begin to end, with a mask for each word of the record's own values."""
+    around = [BEGIN, *words, END]
+    for each in found:
+        if each.own:
+            around[each.start + 1 : each.stop + 1] = [MASK] * (each.stop - each.start)
+    return around
+
+
+def _places(each: _Found, around: Sequence[str]) -> tuple[_Place, _Place]:
+    """A value with the word before it, and with the word after it."""
+    return (each.key, -1, around[each.start]), (each.key, 1, around[each.stop + 1])
 
 
 def _lengths(keys: Iterable[Key]) -> Mapping[str, set[int]]:
