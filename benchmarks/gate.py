@@ -128,7 +128,7 @@ def main() -> None:
     passed = [(plant, each) for plant, each in zip(planted, judged, strict=True) if each.accepted]
     wrong = [(plant, each) for plant, each in passed if not is_same(plant, lexicon)]
     refused = [each for each in honest if not each.accepted]
-    name = given.corpus.split(":")[0]
+    name = Path(given.corpus.split(":")[0]).name
     report: dict[str, object] = {
         "corpus": name,
         "split": given.split,

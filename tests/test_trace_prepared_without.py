@@ -15,11 +15,12 @@ from textsplice.cli import app
 from textsplice.config import Config, load_config
 from textsplice.errors import ConfigError, InputError, StorageError, TextspliceError
 from textsplice.prepare import prepare
-from textsplice.runs import Prepared
+from textsplice.runs import Prepared, Run
 from textsplice.search.rows import row_text
 from textsplice.splicer import Splicer
 from textsplice.trace import uses
 from textsplice.trace.withdraw import concerned, prepared_without
+from training_corpus import prepare_tiny, tiny_config
 
 
 def config_of(folder: Path, gone: frozenset[str] = frozenset()) -> Config:
@@ -99,6 +100,27 @@ def test_the_command_lists_uses_writes_the_folder_and_makes_texts_anew(
         row = textsplice.Generation.from_dict(json.loads(line))
         assert not uses(row, gone)
         assert not gone & {neighbor.id for neighbor in row.sources.neighbors}
+
+
+def test_training_works_and_never_sees_the_texts(tmp_path: Path) -> None:
+    prepare_tiny(tmp_path)
+    prepared = Prepared.open(tmp_path / "prepared")
+    gone = [
+        name for name, text in zip(prepared.store.ids, prepared.store.texts, strict=True) if "Zizzi" in text
+    ]
+    assert len(gone) == 3
+    prepared_without(prepared, gone, tmp_path / "without")
+    config = tiny_config(
+        tmp_path, f"output.prepared={tmp_path / 'without'}", f"output.run={tmp_path / 'new'}"
+    )
+    textsplice.train(config, quiet=True)
+    run = Run.open(tmp_path / "new")
+    assert run.store.ids == [name for name in prepared.store.ids if name not in gone]
+    assert "Zizzi" in prepared.vocabulary.words
+    assert "Zizzi" not in run.vocabulary.words
+    assert not any(b"Zizzi" in path.read_bytes() for path in run.path.rglob("*") if path.is_file())
+    out = Splicer.load(run.path).generate({"name": "Cotto", "food": "French", "area": "riverside"})
+    assert not set(gone) & {neighbor.id for neighbor in out.sources.neighbors}
 
 
 def test_texts_by_a_policy_can_not_be_made_anew_by_a_folder_without_one(

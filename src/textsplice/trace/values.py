@@ -97,9 +97,9 @@ class KnownValues:
             inside = {name for name, keys in own.items() if any(_is_part(each.key, key) for key in keys)}
             for name in sorted(self._fields[each.key]):
                 values = own.get(name, set[Key]())
-                if inside and (name in inside or not values):
-                    continue  # part of a value that the record has: the year of a date
                 instead = bool(values) and said.isdisjoint(values)
+                if inside and (name in inside or not instead):
+                    continue  # part of a value that the record has: the year of a date
                 if instead or not self._is_plain(each, around, name, has_field=bool(values)):
                     yield Foreign(each.start, each.stop, name, table[name] if values else ())
 
