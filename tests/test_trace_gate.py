@@ -122,6 +122,26 @@ def test_the_command_says_all_in_json_and_by_its_exit_code(tmp_path: Path) -> No
     assert invoke("gate", corpus, drafts, "--allow", tmp_path / "words.txt")[0] == 0
 
 
+def test_the_command_refuses_values_of_other_records_unless_any_will_do(tmp_path: Path) -> None:
+    corpus, drafts = tmp_path / "corpus.jsonl", tmp_path / "drafts.jsonl"
+    rows = [
+        {"table": {"name": name, "food": food}, "text": f"{name} has {said}."}
+        for name, food, said in (("A", "Thai", "Thai"), ("B", "Greek", "Greek"), ("C", "Greek", "Thai"))
+    ]
+    corpus.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    draft = {"id": "bad", "text": "B has Thai.", "table": rows[1]["table"]}
+    drafts.write_text(json.dumps(draft) + "\n", encoding="utf-8")
+    code, (found,), _ = invoke(
+        "gate", corpus, drafts
+    )  # the slip of C's text makes `Thai` a word with a source
+    assert code == 3
+    what = "'Thai' is a value of food that the record does not have; it has 'Greek'"
+    assert found["reasons"] == [{"why": "value", "what": what, "start": 6, "stop": 10, "utf16": [6, 10]}]
+    assert invoke("gate", corpus, drafts, "--any-values")[0] == 0
+    drafts.write_text(json.dumps({"text": "B has Thai."}) + "\n", encoding="utf-8")
+    assert invoke("gate", corpus, drafts)[0] == 0  # without a record there is nothing to compare with
+
+
 def test_a_refused_draft_falls_back_to_our_own_text(tmp_path: Path) -> None:
     old = Path(__file__).parent / "data" / "version-0.1"
     corpus = textsplice.read_corpus(str(old / "corpus"), "train")

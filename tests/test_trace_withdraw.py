@@ -18,7 +18,7 @@ from textsplice.runs import Run
 from textsplice.search.generation import Generation
 from textsplice.splicer import Splicer
 from textsplice.trace import uses
-from textsplice.trace.withdraw import run_without
+from textsplice.trace.withdraw import concerned, require_known, run_without
 
 OLD = Path(__file__).parent / "data" / "version-0.1"
 Characters = set[tuple[str, str, int]]
@@ -75,6 +75,45 @@ def test_uses_are_those_of_a_search_by_brute_force(made: list[Generation]) -> No
     for seed in range(50):
         chosen = set(random.Random(seed).sample(ids, 5))
         assert characters(made, chosen) == by_brute_force(made, chosen)
+
+
+def by_replay(row: Generation) -> dict[str, set[int]]:
+    """For each source that a row splices from, the places of its characters; splice by splice, from JSON."""
+    value = json.loads(json.dumps(row.to_dict()))
+    neighbors = value["sources"]["neighbors"]
+    canvas: list[tuple[int, str]] = []
+    found: dict[str, set[int]] = {}
+    for start, stop, number, begin, end in value["splices"]:
+        if number == 0:
+            tokens = value["sources"]["table"]["tokens"]
+        elif number <= len(neighbors):
+            tokens = neighbors[number - 1]["tokens"]
+            found.setdefault(neighbors[number - 1]["id"], set())
+        else:
+            tokens = [value["sources"]["words"][str(number - 1 - len(neighbors))]]
+        canvas[start:stop] = [(number, token) for token in tokens[begin:end]]
+    place = 0
+    for number, character in ((number, each) for number, token in canvas for each in token):
+        if character not in "\x02\x03 ":
+            place += value["text"][place] == " "
+            assert value["text"][place] == character
+            if 1 <= number <= len(neighbors):
+                found[neighbors[number - 1]["id"]].add(place)
+            place += 1
+    return found
+
+
+def test_uses_are_those_of_a_literal_replay(made: list[Generation]) -> None:
+    tracer = Splicer.untrained(OLD / "runs" / "full").tracer
+    traces = [tracer.trace(f"{row.text} {made[0].text}") for row in made[:20]]
+    for row in (*made, *traces):
+        replayed = by_replay(row)
+        sources = set(replayed)
+        assert {(name, at) for _, name, at in characters([row], sources)} == {
+            (name, at) for name, places in replayed.items() for at in places
+        }
+        replaced = {use.source for use in uses(row, sources) if use.start is None}
+        assert replaced == {name for name, places in replayed.items() if not places}
 
 
 def test_a_use_quotes_what_it_covers(made: list[Generation]) -> None:
@@ -175,6 +214,58 @@ def test_neither_every_text_nor_into_a_run_that_is_there(run: Path, tmp_path: Pa
     with pytest.raises(StorageError):
         run_without(opened, opened.store.ids[:1], tmp_path / "mine")
     assert (tmp_path / "mine" / "letter.txt").read_text() == "mine"
+
+
+def test_the_nearest_ids_are_named_in_a_large_store_too() -> None:
+    known = {f"train-{number:06}" for number in range(20_000)}
+    with pytest.raises(InputError) as raised:
+        require_known(known, ["train-001234", "trian-01234"], "here")
+    assert "has no text with the id 'trian-01234'. Did you mean 'train-" in raised.value.sentence()
+    with pytest.raises(InputError, match="Ids are those of its texts"):
+        require_known(known, ["é" * 100_000], "here")
+
+
+@pytest.mark.parametrize("content", ["w1\r\nw2\r\n", "\ufeffw1\nw2", "w1\n\n  w2  \nw1\n"])
+def test_a_file_of_ids_may_come_from_any_editor(run: Path, tmp_path: Path, content: str) -> None:
+    ids = Run.open(run).store.ids
+    text = content.replace("w1", ids[0]).replace("w2", ids[1])
+    (tmp_path / "ids.txt").write_bytes(text.encode("utf-8"))
+    result = CliRunner().invoke(
+        app, ["withdraw", str(run), "--ids-from", str(tmp_path / "ids.txt"), "--out", str(tmp_path / "new")]
+    )
+    assert result.exception is None, result.output
+    assert result.stdout.endswith("the run without 2 texts.\n")
+
+
+@pytest.mark.parametrize("content", [b"w\0\n", b"\xff\xfe\n", b" \n\r\n", "\ufeff".encode()])
+def test_a_file_without_ids_is_a_sentence(run: Path, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "ids.txt").write_bytes(content)
+    result = CliRunner().invoke(app, ["withdraw", str(run), "--ids-from", str(tmp_path / "ids.txt")])
+    assert isinstance(result.exception, TextspliceError)
+    assert "\n" not in result.exception.sentence()
+    assert "\0" not in result.exception.sentence()
+
+
+def test_rows_are_read_one_by_one_and_what_is_kept_of_them_is_small(
+    run: Path, made: list[Generation], tmp_path: Path
+) -> None:
+    file = written(tmp_path / "texts.jsonl", made)
+    source = next(row for row in made if row.splices).sources.neighbors[0].id
+    with file.open("a", encoding="utf-8") as more:
+        more.write("not a row\n")
+    rows = concerned([file], set(Run.open(run).store.ids))
+    first = next(rows)  # nothing after the first row has been read
+    assert first.where.endswith(":1")
+    assert len(first.order.to_dict()["provenance"]) == 0  # type: ignore[arg-type]
+    again = next(Splicer.load(run).generate_again([first.order], progress=False))
+    assert again.text == next(Splicer.load(run).generate_again([first.generation], progress=False)).text
+    uses_file = tmp_path / "uses.jsonl"
+    result = CliRunner().invoke(
+        app, ["withdraw", str(run), source, "--texts", str(file), "--uses", str(uses_file)]
+    )
+    assert isinstance(result.exception, TextspliceError)
+    assert not uses_file.exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["texts.jsonl"]
 
 
 def test_changed_rows_are_refused_since_they_could_hide_a_use(

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from textsplice.slots.lexicon import Lexicon
     from textsplice.splicer import Splicer
     from textsplice.trace.gate import Verdict
+    from textsplice.trace.values import KnownValues
 
 REFUSED = 3  # the exit code if a draft was refused
 EPILOG = """Examples:
@@ -57,6 +58,9 @@ def gate(
     lexicon: Annotated[
         str | None, typer.Option(help="Check the values of records: a lexicon's name or file, or `values`.")
     ] = None,
+    any_values: Annotated[
+        bool, typer.Option("--any-values", help="Do not refuse values that only other records have.")
+    ] = False,
     most_splices: Annotated[int | None, typer.Option(min=1, help="Refuse drafts that take more.")] = None,
     most_seams: Annotated[int | None, typer.Option(min=0, help="Refuse drafts with more seams.")] = None,
     require: Require = None,
@@ -81,15 +85,20 @@ def gate(
     """
     from textsplice.progress import bar
     from textsplice.trace.gate import Gate
-    from textsplice.trace.reading import read_drafts
+    from textsplice.trace.reading import read_drafts, require_traceable
 
     rules = rules_of(None, require, forbid, False, False, min_sentences, max_sentences)
     rules = with_lookalikes(rules) if forbid_lookalikes else rules
     rules += [parse_rule(text) for text in rule or []]
     found = list(read_drafts(drafts))
-    tracer = open_tracer(store, split, text_column)
+    tracer = open_tracer(store, split, text_column, quiet=quiet)
     known = _lexicon(lexicon, [draft.table for draft in found if draft.table])
-    made = Gate(tracer, _words(allow), tuple(rules), known, most_splices, most_seams, exact=not fast)
+    allowed = _words(allow)
+    require_traceable(found, tracer.sources.tokenizer)  # before anything is written
+    with_tables = not any_values and any(draft.table for draft in found)
+    values = _values(store, split, text_column) if with_tables else None
+    pieces = (most_splices, most_seams)
+    made = Gate(tracer, allowed, tuple(rules), known, *pieces, values=values, exact=not fast)
     writer = _writer(fall_back)
     accepted = 0
     with (
@@ -121,6 +130,19 @@ def _words(path: Path | None) -> frozenset[str]:
         return frozenset()
     lines = read_text(path, ConfigError, remedy="Write one word per line, as UTF-8.").splitlines()
     return frozenset(line.strip().casefold() for line in lines if line.strip())
+
+
+def _values(store: str, split: str | None, text_column: str | None) -> KnownValues:
+    """The values of the records of a run, a prepared folder or a corpus."""
+    from textsplice.cli.trace import read_texts
+    from textsplice.runs import Prepared, Run
+    from textsplice.trace.values import KnownValues
+
+    if Run.is_run(store):
+        return KnownValues.of_store(Run.open(store).store)
+    if Prepared.is_prepared(store):
+        return KnownValues.of_store(Prepared.open(store).store)
+    return KnownValues.of_examples(read_texts(store, split, text_column), "words")
 
 
 def _lexicon(name: str | None, tables: list[Table]) -> Lexicon | None:

@@ -12,6 +12,7 @@ from textsplice.cli.generate import opened
 from textsplice.cli.output import say
 
 if TYPE_CHECKING:
+    from textsplice.corpus import Corpus
     from textsplice.trace.tracing import Tracer
 
 EPILOG = """Examples:
@@ -76,7 +77,6 @@ def trace(
 
 def open_tracer(store: str, split: str | None, text_column: str | None, *, quiet: bool = False) -> Tracer:
     """The tracer of a run, a prepared folder or a corpus."""
-    from textsplice.corpus import read_corpus
     from textsplice.runs import Prepared, Run
     from textsplice.trace.opening import open_texts
     from textsplice.trace.tracing import Tracer
@@ -86,12 +86,19 @@ def open_tracer(store: str, split: str | None, text_column: str | None, *, quiet
     elif Prepared.is_prepared(store):
         opened = Prepared.open(store)
     else:
-        opened = read_corpus(store, split or _default_split(store), text_column=text_column)
+        opened = read_texts(store, split, text_column)
     with warnings.catch_warnings(record=True) as caught:
         tracer = Tracer(open_texts(opened, quiet=quiet))
     for warning in caught:
         say(f"warning: {warning.message}", err=True)
     return tracer
+
+
+def read_texts(store: str, split: str | None, text_column: str | None) -> Corpus:
+    """The approved texts of a corpus that was not prepared."""
+    from textsplice.corpus import read_corpus
+
+    return read_corpus(store, split or _default_split(store), text_column=text_column)
 
 
 def _default_split(source: str) -> str | None:

@@ -40,10 +40,20 @@ class FieldWordings:
 
 def words_of(text: str) -> list[str]:
     """Lowercase words without accents, numbers, currency signs, and punctuation that ends clauses."""
-    if not text.isascii():
-        decomposed = unicodedata.normalize("NFKD", text.replace("’", "'"))
-        text = "".join(c for c in decomposed if not unicodedata.combining(c))
-    return _WORD.findall(text.lower())
+    return _WORD.findall((text if text.isascii() else _without_accents(text)).lower())
+
+
+def placed_words(text: str) -> list[tuple[str, int, int]]:
+    """The same words, each with its characters `text[start:stop]`."""
+    pieces = list(text) if text.isascii() else list(map(_without_accents, text))
+    at = [place for place, piece in enumerate(pieces) for _ in piece]
+    found = _WORD.finditer("".join(pieces).lower())  # which changes no length: accents are gone
+    return [(each[0], at[each.start()], at[each.end() - 1] + 1) for each in found]
+
+
+def _without_accents(text: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", text.replace("’", "'"))
+    return "".join(c for c in decomposed if not unicodedata.combining(c))
 
 
 def parse_phrase(text: str, *, where: str = "lexicon") -> list[Phrase]:

@@ -4,5 +4,6 @@ from textsplice.trace.gate import Gate, Reason, Verdict
 from textsplice.trace.texts import SourceTexts
 from textsplice.trace.tracing import Tracer
 from textsplice.trace.uses import Use, uses
+from textsplice.trace.values import KnownValues
 
-__all__ = ["Gate", "Reason", "SourceTexts", "Tracer", "Use", "Verdict", "uses"]
+__all__ = ["Gate", "KnownValues", "Reason", "SourceTexts", "Tracer", "Use", "Verdict", "uses"]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, cast
 
 from textsplice.corpus.jsonl import parse_line
-from textsplice.corpus.lines import read_lines
+from textsplice.corpus.lines import MAX_LINE_BYTES, read_lines
 from textsplice.corpus.table import Table
 from textsplice.errors import CorpusError, InputError
+from textsplice.oracle.pricing import LONGEST
+from textsplice.text.tokens import Tokenizer, tokenize
 
 STDIN = "-"
 _FORM = 'A line looks like {"text": "…"} or {"id": "…", "table": {"field": "value"}, "text": "…"}.'
@@ -28,17 +30,17 @@ class Draft(NamedTuple):
 def read_drafts(source: str) -> Iterator[Draft]:
     """The texts of a file, or of standard input for `-`; blank lines are skipped.
 
-    A file whose name ends in `.jsonl` or `.jsonl.gz` has JSON lines. Standard input has them if its first
-    line begins with a brace.
+    A file whose name ends in `.jsonl` or `.jsonl.gz` has JSON lines; so has any other if its first line is a
+    JSON object, and standard input if it begins with a brace.
     """
-    json: bool | None = None if source == STDIN else source.endswith((".jsonl", ".jsonl.gz"))
+    json: bool | None = True if source.endswith((".jsonl", ".jsonl.gz")) else None
     lines = _standard_input() if source == STDIN else read_lines(Path(source))
     count = 0
     for number, line in lines:
         if not line.strip():
             continue
         if json is None:
-            json = line.lstrip().startswith("{")
+            json = line.lstrip().startswith("{") and (source == STDIN or _is_object(line))
         count += 1
         where = f"{'standard input' if source == STDIN else source}:{number}"
         yield _draft(line, str(number), where) if json else Draft(str(number), line.strip(), None, where)
@@ -46,12 +48,41 @@ def read_drafts(source: str) -> Iterator[Draft]:
         raise InputError("there is no text.", where="standard input" if source == STDIN else source)
 
 
+def require_traceable(drafts: Iterable[Draft], tokenizer: Tokenizer) -> None:
+    """`InputError` for a text that is too long to trace, or that has nothing to trace, before long work."""
+    for draft in drafts:
+        tokens = len(tokenize(draft.text, tokenizer))
+        if not tokens:
+            raise InputError("there is nothing to read in this text.", where=draft.where)
+        if tokens + 2 > LONGEST:
+            raise InputError(
+                f"a text of {tokens:,} tokens is too long to trace; {LONGEST - 2:,} is the most.",
+                where=draft.where,
+                remedy="Split it into paragraphs.",
+            )
+
+
 def _standard_input() -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(sys.stdin.buffer, start=1):
+    number = 0
+    while line := sys.stdin.buffer.readline(MAX_LINE_BYTES + 1):
+        number += 1
+        where = f"standard input:{number}"
+        if len(line) > MAX_LINE_BYTES:
+            raise InputError(f"the line is longer than {MAX_LINE_BYTES >> 20} MiB.", where=where)
+        if b"\0" in line:
+            raise InputError("there is a NUL byte in this line.", where=where, remedy="Send text as UTF-8.")
         try:
-            yield number, line.decode("utf-8")
+            yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
-            raise InputError("is not UTF-8.", where=f"standard input:{number}") from error
+            raise InputError("is not UTF-8.", where=where) from error
+
+
+def _is_object(line: str) -> bool:
+    try:
+        parse_line(line, where="")
+    except CorpusError:
+        return False
+    return True
 
 
 def _draft(line: str, default_id: str, where: str) -> Draft:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -12,11 +13,16 @@ from numpy.typing import NDArray
 
 from textsplice.errors import InputError
 from textsplice.neighbors.store import Store
+from textsplice.oracle.sources import Sources
+from textsplice.prepare.without import prepare_without
+from textsplice.runs.prepared import Prepared
 from textsplice.runs.run import Run
 from textsplice.search.generation import Generation
 from textsplice.search.rows import no_rows, read_generations
 from textsplice.search.verify import verify
 from textsplice.trace.uses import Use, uses
+
+LONGEST_NAME = 200  # characters of an id that are compared with others
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +34,18 @@ class Concerned:
     generation: Generation
     uses: list[Use]
 
+    @property
+    def order(self) -> Generation:
+        """What it takes to make the text again, without the rest, which is large."""
+        row = self.generation
+        nothing = Sources(row.sources.table, (), {})
+        return replace(
+            row, tokens=(), sources=nothing, splices=(), provenance=(), alternatives=(), utf16=None
+        )
+
 
 def concerned(files: Iterable[Path], sources: Collection[str]) -> Iterator[Concerned]:
-    """The texts of files of generations that use one of these sources (ids of the store)."""
+    """The texts of files of generations that use one of these sources (ids of the store), row by row."""
     wanted = frozenset(sources)
     for file in files:
         rows = 0
@@ -43,13 +58,13 @@ def concerned(files: Iterable[Path], sources: Collection[str]) -> Iterator[Conce
             raise no_rows(file)
 
 
-def require_known(store: Store, sources: Collection[str], where: str) -> None:
-    """`InputError` if a store has no text of one of these ids, with the nearest it has."""
+def require_known(known: Collection[str], sources: Collection[str], where: str) -> None:
+    """`InputError` if one of these ids is not `known`, the ids of a store; it names the nearest."""
     if not sources:
         raise InputError("no source is named.", remedy="Give at least one id.")
     for name in sources:
-        if name not in store.rows_of:
-            nearest = get_close_matches(name, store.rows_of, n=3, cutoff=0.6)
+        if name not in known:
+            nearest = _nearest(name[:LONGEST_NAME], known)
             remedy = (
                 f"Did you mean {' or '.join(map(repr, nearest))}?"
                 if nearest
@@ -58,20 +73,39 @@ def require_known(store: Store, sources: Collection[str], where: str) -> None:
             raise InputError(f"has no text with the id {name!r}.", where=where, remedy=remedy)
 
 
-def require_possible(run: Run, sources: Collection[str]) -> None:
-    """`InputError` if a run can't do without these texts."""
-    require_known(run.store, sources, str(run.path))
-    if not (_kept(run.store, sources) & run.store.offered).any():
-        raise InputError("no text would be left to splice from.", where=str(run.path))
+def require_possible(store: Store, sources: Collection[str], where: str) -> None:
+    """`InputError` if a run or prepared folder can't do without these texts of its store."""
+    require_known(store.rows_of, sources, where)
+    if not (_kept(store, sources) & store.offered).any():
+        raise InputError("no text would be left to splice from.", where=where)
 
 
 def run_without(run: Run, sources: Collection[str], folder: Path) -> Run:
     """Writes the run anew into a folder, without these texts in its store. Its weights stay as they are."""
-    require_possible(run, sources)
+    require_possible(run.store, sources, str(run.path))
     store = run.store.only(_kept(run.store, sources))
     return run.with_store(store, folder, without=sorted(sources))
+
+
+def prepared_without(
+    prepared: Prepared, sources: Collection[str], folder: Path, *, quiet: bool = True
+) -> Prepared:
+    """Writes into a folder what `prepare` would have made of the corpus without these training texts."""
+    require_possible(prepared.store, sources, str(prepared.folder))
+    return prepare_without(prepared, sources, folder, quiet=quiet)
 
 
 def _kept(store: Store, sources: Collection[str]) -> NDArray[np.bool_]:
     gone = frozenset(sources)
     return np.array([name not in gone for name in store.ids], dtype=np.bool_)
+
+
+def _nearest(name: str, known: Iterable[str]) -> list[str]:
+    """The ids most like a name: compared closely are those that share most pairs of characters with it."""
+    pairs = _pairs(name)
+    alike = heapq.nlargest(200, known, key=lambda each: len(pairs & _pairs(each)))
+    return get_close_matches(name, alike, n=3, cutoff=0.6)
+
+
+def _pairs(name: str) -> set[str]:
+    return {name[place : place + 2] for place in range(len(name) - 1)}
