@@ -31,6 +31,8 @@ from textsplice.neighbors.store import Store
 from textsplice.runs.checkpoint import CheckpointFolder
 from textsplice.runs.encodings import EncodingFolder
 from textsplice.runs.integrity import CheckedFiles, listed_hashes, require_words, signed, unsigned
+from textsplice.runs.lineage import Hashes as TextHashes
+from textsplice.runs.lineage import earlier, made_from
 from textsplice.runs.ownership import locked, remove_empty_parents, remove_listed, require_ours
 from textsplice.runs.prepared import Prepared
 from textsplice.slots.lexicon import Lexicon
@@ -134,6 +136,11 @@ class Run:
     def id(self) -> str:
         """Twelve digits that name the run in everything it generates."""
         return str(self.about["id"])
+
+    @property
+    def earlier(self) -> dict[str, TextHashes]:
+        """The runs that it was made from, each with the texts taken out since."""
+        return earlier(self.about)
 
     @property
     def is_of_first_version(self) -> bool:
@@ -353,7 +360,7 @@ class Run:
             **self.about,
             "format": FORMAT,
             "id": hashlib.sha256(made_of).hexdigest()[:12],
-            "made_from": {"run": self.id, "without": list(without)},
+            "made_from": made_from(self.about, self.store, without),
         }
         policy = [name for name in (SHAPE, WEIGHTS, VOCABULARY, LEXICON) if (self.path / name).is_file()]
         contents = {name: self._checked.path(name).read_bytes() for name in policy}

@@ -4,5 +4,17 @@ from textsplice.trace.gate import Gate, Reason, Verdict
 from textsplice.trace.texts import SourceTexts
 from textsplice.trace.tracing import Tracer
 from textsplice.trace.uses import Use, uses
+from textsplice.trace.verifying import Finding, Verifier, Witness
 
-__all__ = ["Gate", "Reason", "SourceTexts", "Tracer", "Use", "Verdict", "uses"]
+__all__ = [
+    "Finding",
+    "Gate",
+    "Reason",
+    "SourceTexts",
+    "Tracer",
+    "Use",
+    "Verdict",
+    "Verifier",
+    "Witness",
+    "uses",
+]

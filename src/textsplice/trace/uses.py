@@ -60,4 +60,3 @@ def uses(generation: Generation, sources: Collection[str]) -> list[Use]:
     spliced = {wanted[s.neighbor] for s in generation.splices if s.neighbor in wanted}
     found += [Use(generation.id, name, None, None, generation.text) for name in sorted(spliced - seen)]
     return found
-
