@@ -271,9 +271,9 @@ def verify(
     """Replays generations, or those in a file, and compares what their splices make with what they say.
 
     With `run`, they must also be what that run can have made: its neighbors, words, policy, weights,
-    tokenizer and limits; traces are traced again. With `rules`, they must have been made under these rules, with `search` under these
-    settings, which then replace the run's own limits. Returns their number; raises `VerificationError`, which
-    names the row and the first thing that is not so.
+    tokenizer and limits; traces are traced again. With `rules`, they must have been made under these rules,
+    with `search` under these settings, which then replace the run's own limits. Returns their number; raises
+    `VerificationError`, which names the row and the first thing that is not so.
     """
     splicer = run if run is None or isinstance(run, Splicer) else Splicer.untrained(run)
     witness = None if splicer is None else splicer.witness

@@ -152,8 +152,9 @@ def untrue(generation: Generation, witness: Witness) -> str | None:
     gaps, gaps_again = _gap_tokens(generation), _gap_tokens(again)
     if found := sorted(gaps - gaps_again):
         return f"token {found[0]}, {generation.tokens[found[0]]!r}, is said to be a gap, yet has a source"
-    if said.certificate.proved and len(generation.splices) > len(again.splices):
-        return f"its {len(generation.splices)} splices are not the fewest: {len(again.splices)} are enough"
+    many, fewest = len(generation.splices), len(again.splices)
+    if said.certificate.proved and many > fewest:
+        return f"its {many} splices are not the fewest: {fewest} {'is' if fewest == 1 else 'are'} enough"
     return None
 
 
