@@ -16,6 +16,7 @@ from textsplice.corpus.table import Example, Table
 from textsplice.errors import InputError, VerificationError
 from textsplice.neighbors.store import Store
 from textsplice.policy.kind import Kind
+from textsplice.runs.lineage import earlier
 from textsplice.runs.prepared import Prepared
 from textsplice.runs.run import Run
 from textsplice.search.generation import Generation
@@ -204,7 +205,7 @@ class Splicer:
             store.texts,
             self._offers.neighbor,
             store.tokenizer,
-            self.folder.earlier if self.folder else {},
+            earlier(self.folder.about) if self.folder else {},
         )
         return Witness(held, self.proof, lambda: self.tracer)
 

@@ -31,8 +31,7 @@ from textsplice.neighbors.store import Store
 from textsplice.runs.checkpoint import CheckpointFolder
 from textsplice.runs.encodings import EncodingFolder
 from textsplice.runs.integrity import CheckedFiles, listed_hashes, require_words, signed, unsigned
-from textsplice.runs.lineage import Hashes as TextHashes
-from textsplice.runs.lineage import earlier, made_from
+from textsplice.runs.lineage import made_from
 from textsplice.runs.ownership import locked, remove_empty_parents, remove_listed, require_ours
 from textsplice.runs.prepared import Prepared
 from textsplice.slots.lexicon import Lexicon
@@ -136,11 +135,6 @@ class Run:
     def id(self) -> str:
         """Twelve digits that name the run in everything it generates."""
         return str(self.about["id"])
-
-    @property
-    def earlier(self) -> dict[str, TextHashes]:
-        """The runs that it was made from, each with the texts taken out since."""
-        return earlier(self.about)
 
     @property
     def is_of_first_version(self) -> bool:

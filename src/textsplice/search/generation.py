@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Literal, NamedTuple, cast, get_args
 
@@ -135,6 +135,10 @@ class Generation:
         if self.traced is not None:  # words that stand nowhere are its gaps
             copied = (piece for piece in copied if not numbering.is_word(piece.source))
         return spans(self.text, copied, (gap[:2] for gap in self.gaps), self.sources, self.cut)
+
+    def with_selectors(self) -> Generation:
+        """The same, whose row also has `spans`."""
+        return replace(self, selected=True)
 
     def show(self) -> None:
         """Shows the derivation: a player in a notebook, canvas by canvas in a terminal."""
