@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping
 from itertools import groupby
-from math import floor
 from typing import cast
 
 from textsplice.report.document import Document
@@ -76,8 +75,8 @@ def coverage(document: Document) -> str:
     traced, certificate = generation.traced, generation.certificate
     if traced is None or certificate is None:
         return ""
-    # Rounded down: with a gap it is never 100 %.
-    percent = f"{floor(traced.covered * 1000) / 10:.1f} %"
+    # With a gap it is never 100 %.
+    percent = f"{min(traced.covered * 100, 99.9 if traced.gaps else 100):.1f} %"
     share = f"{percent} of {len(generation.tokens):,} words and marks have a source"
     gaps = f"; {_count(len(traced.gaps), 'gap')}" if traced.gaps else ""
     if certificate.proved:

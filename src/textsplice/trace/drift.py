@@ -93,24 +93,33 @@ class Held:
         """The texts of an id: a corpus may give one to several."""
         return [self.neighbor(row) for row in self.rows_of.get(name, [])]
 
-    def has(self, neighbor: OfferedNeighbor) -> bool:
-        """Whether a source has the text here that it is said to have."""
-        return any(self.texts[row] == neighbor.text for row in self.rows_of.get(neighbor.id, []))
+    def has(self, neighbor: OfferedNeighbor, *, masks: bool) -> bool:
+        """Whether a source has the text here that it is said to have, and the same masks."""
+        return any(
+            each.text == neighbor.text and (not masks or each.tokens == neighbor.tokens)
+            for each in self.under(neighbor.id)
+        )
 
     def invented(self, generation: Generation) -> OfferedNeighbor | None:
         """A source that a row of an earlier store names, though that store never had it."""
         taken_out = self.earlier[generation.run]
+        masks = is_masked(generation)
         for neighbor in generation.sources.neighbors:
             known = taken_out.get(neighbor.id, frozenset())
-            if not self.has(neighbor) and text_hash(neighbor.text) not in known:
+            if not self.has(neighbor, masks=masks) and text_hash(neighbor.text) not in known:
                 return neighbor
         return None
+
+
+def is_masked(generation: Generation) -> bool:
+    """Whether its sources have their own values masked: all but those of a trace without a record."""
+    return generation.traced is None or bool(generation.sources.table.segments)
 
 
 def spans_now(generation: Generation, held: Held) -> list[Span]:
     """What has become of each span of a text that was copied from a text of a store, from left to right."""
     numbering = generation.sources.numbering
-    masks = bool(generation.sources.table.segments) or generation.traced is None
+    masks = is_masked(generation)
     found: list[Span] = []
     for piece in pieces(generation.provenance):
         if not numbering.is_neighbor(piece.source):

@@ -18,7 +18,7 @@ from textsplice.search.generation import Generation
 from textsplice.search.proof import Proof, made_with
 from textsplice.search.rules.rule import Rule
 from textsplice.search.verify import find_lie
-from textsplice.trace.drift import UNCHANGED, Held, Span, spans_now
+from textsplice.trace.drift import UNCHANGED, Held, Span, is_masked, spans_now
 from textsplice.trace.tracing import Tracer
 
 Verdict = Literal["verified", "unchanged", "drifted", "fabricated"]
@@ -143,7 +143,7 @@ def untrue(generation: Generation, witness: Witness) -> str | None:
             f"its certificate is over {said.certificate.rows:,} rows, the store has {len(tracer.sources):,}"
         )
     for neighbor in generation.sources.neighbors:
-        if not _is_source(neighbor, witness, masked=bool(generation.sources.table.segments)):
+        if not _is_source(neighbor, witness, masked=is_masked(generation)):
             return f"neighbor {neighbor.id!r} is not in the store, or has another text there"
     try:
         again = tracer.trace(generation.text, generation.table, exact=said.certificate.proved)
