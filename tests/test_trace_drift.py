@@ -417,6 +417,12 @@ def test_a_run_without_a_text_knows_what_it_never_had(
                 neighbor["tokens"][-1:] = ["More", END]
         finding = verifier.find(Generation.from_dict(value))
         assert finding.verdict == "fabricated"
+    # A value of a source that is still there, taken out from under its mask.
+    still = next(n for n in row.sources.neighbors if n.id != source and MASK in n.tokens)
+    bare = replace(still, tokens=(BEGIN, *tokenize(still.text), END))
+    unmasked = tuple(bare if n == still else n for n in row.sources.neighbors)
+    lie = replace(row, sources=replace(row.sources, neighbors=unmasked))
+    assert verifier.find(lie).verdict == "fabricated"
     other = replace(row, weights="0" * 12)
     assert "it was made with the weights" in str(verifier.find(other).why)
 
@@ -461,6 +467,19 @@ def test_the_command_goes_on_after_a_fabricated_row_and_counts(tmp_path: Path) -
     assert (told["id"], told["verdict"], told["vouched"]) == ("d", "drifted", False)
     changed = [span for span in told["spans"] if span["fate"] == "changed"]
     assert {span["source"] for span in changed} == {"b"}
+
+
+def test_many_rows_are_told_in_few_lines(tmp_path: Path) -> None:
+    rows = [replace(traced(), id=f"d{n}\nd", text="Lies.") for n in range(25)]
+    file = written(tmp_path / "rows.jsonl", rows)
+    code, said = command("verify", file)
+    assert code == 2
+    assert said.count(": fabricated: ") == 20
+    assert "\nd:" not in said  # an id can't begin a line
+    assert "… and 5 more; --json lists them all." in said
+    done = CliRunner().invoke(app, ["verify", str(file), "--json"])
+    assert isinstance(done.exception, VerificationError)
+    assert len(json.loads(done.output)["rows"]) == 25
 
 
 def test_before_needs_a_store_of_today(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ from textsplice.cli.generate import (
     with_lookalikes,
 )
 from textsplice.cli.output import say, say_json
+from textsplice.visible import visible
 
 if TYPE_CHECKING:
     from textsplice.config import SearchConfig
@@ -126,7 +127,8 @@ def verify(
     search = _search(own, [*(values or []), *([] if beam is None else [f"search.beam={beam}"])])
     cut = split if tables is None else None  # of a corpus
     verifier = _verifier(run, own, before, cut, text_column, asked, search)
-    found = _verify_all(file, verifier, asked, search)
+    found = _Found(keep_tables=tables is not None, most_told=None if as_json else MOST_TOLD)
+    _verify_all(file, found, verifier, asked, search)
     if tables is not None and not found.fabricated:
         from textsplice.corpus import read_corpus
 
@@ -146,19 +148,21 @@ def verify(
     )
     _tell(file, found, left, as_json=as_json, by_store=verifier is not None)
     if found.fabricated:
-        raise found.fabricated[0]
+        raise found.fabricated
     if left.elsewhere:
         raise typer.Exit(DRIFTED)
 
 
 @dataclass
 class _Found:
-    """What was found in a file."""
+    """What was found in a file, and no more of it than is told."""
 
+    keep_tables: bool
+    most_told: int | None
     verdicts: Counter[str] = field(default_factory=Counter[str])
     statuses: Counter[str] = field(default_factory=Counter[str])
     rows: list[tuple[str, Table]] = field(default_factory=list["tuple[str, Table]"])
-    fabricated: list[VerificationError] = field(default_factory=list["VerificationError"])
+    fabricated: VerificationError | None = None  # the first
     told: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
     old: int = 0
     predicates: int = 0
@@ -173,37 +177,46 @@ class _Found:
 
         self.verdicts[finding.verdict] += 1
         self.statuses[generation.status] += 1
-        self.rows.append((generation.id, generation.table))
         self.old += generation.format != FORMAT
         self.predicates += any(map(has_no_predicate, generation.rules))
         self.traces += generation.traced is not None
         self.unvouched += not finding.vouched
-        if finding.verdict == "fabricated":
-            self.fabricated.append(
-                VerificationError(f"{finding.why}.", where=f"{where}, row {generation.id!r}")
-            )
+        if self.keep_tables:
+            self.rows.append((generation.id, generation.table))
+        if finding.verdict == "fabricated" and self.fabricated is None:
+            place = f"{where}, row {generation.id!r}"
+            self.fabricated = VerificationError(f"{finding.why}.", where=place)
         if finding.verdict != "verified":
-            self.told.append(
-                {"where": where, "id": generation.id, "run": generation.run, **finding.to_dict()}
-            )
+            self._tell({"where": where, "id": generation.id, "run": generation.run, **finding.to_dict()})
+
+    def add_unread(self, where: str, error: VerificationError) -> None:
+        """Counts a row that says something else than this program writes."""
+        self.verdicts["fabricated"] += 1
+        self.fabricated = self.fabricated or error
+        self._tell({"where": where, "verdict": "fabricated", "why": error.what.removesuffix(".")})
+
+    def _tell(self, row: dict[str, object]) -> None:
+        if self.most_told is None or len(self.told) < self.most_told:
+            self.told.append(row)
 
 
 def _verify_all(
-    file: Path, verifier: Verifier | None, asked: list[Rule] | None, search: SearchConfig | None
-) -> _Found:
+    file: Path,
+    found: _Found,
+    verifier: Verifier | None,
+    asked: list[Rule] | None,
+    search: SearchConfig | None,
+) -> None:
     from textsplice.errors import VerificationError
     from textsplice.search.rows import no_rows, read_generation, read_rows
     from textsplice.search.verify import find_lie
     from textsplice.trace.verifying import Finding
 
-    found = _Found()
     for where, row in read_rows(file):
         try:
             generation = read_generation(row, where, exact=True)
         except VerificationError as error:
-            found.fabricated.append(error)
-            found.verdicts["fabricated"] += 1
-            found.told.append({"where": where, "verdict": "fabricated", "why": error.what.removesuffix(".")})
+            found.add_unread(where, error)
             continue
         if verifier is not None:
             finding = verifier.find(generation)
@@ -213,7 +226,6 @@ def _verify_all(
         found.add(where, generation, finding)
     if not found.verdicts:
         raise no_rows(file)
-    return found
 
 
 def _tell(file: Path, found: _Found, left: Unchecked, *, as_json: bool, by_store: bool) -> None:
@@ -230,14 +242,14 @@ def _tell(file: Path, found: _Found, left: Unchecked, *, as_json: bool, by_store
         }
         say_json(json.dumps(value, ensure_ascii=False, indent=2))
         return
-    for row in found.told[:MOST_TOLD]:
+    for row in found.told:
         why = f": {row['why']}" if row["why"] else ""
         vouched = "" if row.get("vouched", True) else f" (of {row['run']!r}, a store not known here)"
         name = f" {row['id']}" if "id" in row else ""
-        say(f"{row['where']}{name}: {row['verdict']}{vouched}{why}")
-    if len(found.told) > MOST_TOLD:
-        say(f"… and {len(found.told) - MOST_TOLD:,} more (--json lists them all)")
+        say(visible(f"{row['where']}{name}: {row['verdict']}{vouched}{why}"))
     total = sum(counts.values())
+    if left_out := total - counts["verified"] - len(found.told):
+        say(f"… and {left_out:,} more; --json lists them all.")
     told = ", ".join(f"{count:,} {verdict}" for verdict, count in counts.items())
     if found.told:
         say(f"{file}: {total} rows: {told}.")
