@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from textsplice.config import Config, to_toml
-from textsplice.corpus.table import Table
+from textsplice.corpus.table import Example, Table
 from textsplice.evaluate.score import Score, Signature
 from textsplice.oracle.sources import OfferedNeighbor, Sources
 from textsplice.oracle.splice import Splice
 from textsplice.search.generation import Alternative, Generation, make_generation
 from textsplice.text.linearize import linearize
 from textsplice.text.tokens import BEGIN, END, MASK, tokenize
+from textsplice.trace import SourceTexts, Tracer
 
 TABLE = {
     "name": "Heron Mill",
@@ -26,6 +27,7 @@ TABLE = {
 BEST = "Larch House is a quiet tavern near the station, and it is known for its plum cake."
 SECOND = "Visitors praise the friendly staff at Juniper Yard."
 THIRD = "At the edge of town, Copper Kettle serves tea all day."
+TRACED = "Larch House is an award-winning tavern near the station , and visitors praise the grumpy 😀 staff."
 MASKED = {BEST: ("Larch", "House", "tavern", "station", "plum", "cake"), SECOND: ("Juniper", "Yard")}
 
 
@@ -84,6 +86,14 @@ def bakery(example_id: str = "d1") -> Generation:
         words={7: "but"},
         example_id=example_id,
     )
+
+
+def traced_bakery(table: Mapping[str, str] | None = None, text: str = TRACED) -> Generation:
+    """A text that somebody else wrote, with two gaps."""
+    examples = [
+        Example(f"walk-{n}", Table.of({"x": "y"}), each) for n, each in enumerate((BEST, SECOND, THIRD))
+    ]
+    return Tracer(SourceTexts.of_examples(examples, "words")).trace(text, table, id="draft-1")
 
 
 def chain(splices: int, neighbors: int, *, example_id: str = "chain") -> Generation:

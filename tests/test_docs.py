@@ -30,7 +30,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"
 FENCE = re.compile(r"^( *)```(\w+)[^\n]*\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"]
-RUNNABLE = [*sorted((DOCS / "python").glob("*.md")), DOCS / "schemas.md"]
+RUNNABLE = [*sorted((DOCS / "python").glob("*.md")), DOCS / "schemas.md", DOCS / "provenance.md"]
 
 
 def blocks(page: Path, language: str) -> list[str]:

@@ -15,12 +15,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Error, Page, sync_playwright
 
-from report_examples import bakery, chain, generation, neighbor, write_run
+from report_examples import bakery, chain, generation, neighbor, traced_bakery, write_run
 from textsplice.oracle.splice import Splice, replay
 from textsplice.report.document import document
 from textsplice.report.notebook import notebook
 from textsplice.report.overview import write_report
 from textsplice.report.page import player
+from textsplice.report.plain import coverage
 from textsplice.text.tokens import BEGIN, END
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -384,6 +385,55 @@ def test_a_report_of_two_hundred_derivations_opens_in_under_two_seconds(
     assert min(seconds) < 2.0
     print(f"opened in {min(seconds):.2f} s, {report.stat().st_size / 1e6:.2f} MB")
     assert page.inner_text(".count") == "200 of 200 examples"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_gaps_of_a_trace_are_seen_at_a_glance(
+    watched: Watched, tmp_path: Path, screenshots: Path, scheme: str, width: int
+) -> None:
+    row = traced_bakery()
+    path = tmp_path / "trace.html"
+    path.write_text(player([document(row)], title="A trace"), encoding="utf-8")
+    page = watched.open(path)
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    page.screenshot(path=screenshots / f"trace-{width}-{scheme}.png")
+    assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
+    assert canvas_text(page) == row.text  # with the spaces that its writer gave it
+    gaps = page.locator(".stage .canvas .run.gap")
+    assert gaps.all_inner_texts() == [row.text[gap.start : gap.stop] for gap in row.gaps]
+    style = gaps.first.evaluate(
+        "e => [getComputedStyle(e).textDecorationStyle, getComputedStyle(e).backgroundImage]"
+    )
+    assert style[0] == "wavy"
+    assert "repeating-linear-gradient" in style[1]
+    signs = page.locator(".stage .canvas").get_by_role("img", name="stands in no source")
+    assert signs.all_inner_texts() == ["∅"] * len(row.gaps)
+    label = gaps.first.locator(".word").first.get_attribute("aria-label")
+    assert label == "an, from no source, step 2"
+    assert page.inner_text(".coverage") == coverage(document(row))
+    assert "score" not in page.inner_text(".facts")
+    assert page.evaluate(CONTRAST) == []
+    page.keyboard.press("Home")
+    for _ in row.splices:
+        page.keyboard.press("ArrowRight")
+        assert page.evaluate(CONTRAST) == []
+
+
+def test_a_trace_of_a_thousand_tokens_has_few_elements_until_it_is_printed(
+    watched: Watched, tmp_path: Path
+) -> None:
+    words = " ".join(f"tavern near zq{n} the station," for n in range(166))
+    row = traced_bakery(text=words)
+    path = tmp_path / "long.html"
+    path.write_text(player([document(row)]), encoding="utf-8")
+    page = watched.open(path)
+    assert canvas_text(page) == row.text
+    assert page.evaluate("document.querySelectorAll('*').length") < 10_000
+    assert page.locator(".steps .canvas .word").count() == 0
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.locator(".steps .canvas .word").count() > 10_000
 
 
 def test_a_notebooks_frame_plays_too(browser: Browser) -> None:

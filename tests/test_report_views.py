@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from report_examples import bakery, chain, generation, neighbor
+from report_examples import bakery, chain, generation, neighbor, traced_bakery
 from textsplice.oracle.splice import Splice
 from textsplice.report.document import document
 from textsplice.report.figure import canvas_boxes, source_boxes
@@ -203,10 +203,11 @@ def test_every_word_of_the_figure_can_be_read_in_light_and_dark(dark: bool) -> N
 
 
 def test_every_color_of_the_figure_has_a_dark_one() -> None:
-    root = ET.fromstring(svg(document(bakery())))
-    used = {value for element in root.iter() for name in ("fill", "stroke") if (value := element.get(name))}
+    roots = [ET.fromstring(svg(document(made))) for made in (bakery(), traced_bakery())]
+    elements = [element for root in roots for element in root.iter()]
+    used = {value for element in elements for name in ("fill", "stroke") if (value := element.get(name))}
     assert used - {"none"} == set(DARK)
-    style = root.find(f"{SVG}style")
+    style = roots[1].find(f"{SVG}style")
     assert style is not None
     assert style.text is not None
     assert style.text.startswith("@media (prefers-color-scheme: dark){")

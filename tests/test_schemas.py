@@ -75,9 +75,12 @@ def files(config: Config, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
         app, [*command, "--partial", "--metrics", "BLEU", "--samples", "100", "--json"]
     )
     assert scores.exit_code == 0, scores.output
+    verified = CliRunner().invoke(app, ["verify", str(outputs), "--run", str(config.output.run), "--json"])
+    assert verified.exit_code == 3, verified.output  # the run is another store than its prepared folder
     return {
         "generation": json.loads(json.dumps(rows[0])),
         "derivation": json.loads(json.dumps(document(bakery()).to_dict())),
+        "verification": json.loads(verified.stdout),
         "scores": json.loads(scores.stdout),
         "run": json.loads((Path(config.output.run) / "run.json").read_text(encoding="utf-8")),
         "manifest": json.loads((Path(config.output.prepared) / "manifest.json").read_text(encoding="utf-8")),

@@ -124,6 +124,7 @@ VIEWS = Registry(
         "svg": "textsplice.report.svg:svg",
         "html": "textsplice.report.page:html",
         "prov": "textsplice.report.prov:prov",
+        "annotations": "textsplice.report.annotations:annotation_page",
         "notebook": "textsplice.report.notebook:notebook",
     },
 )

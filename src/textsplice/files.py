@@ -99,6 +99,11 @@ def require_new(path: Path, *, force: bool = False, replace_sealed: bool = False
         )
 
 
+def text_hash(text: str) -> str:
+    """The SHA-256 of a text."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
 def file_hash(path: Path) -> str:
     """The SHA-256 of a file's bytes, in hexadecimal."""
     digest = hashlib.sha256()

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 from textsplice.config import Config, SearchConfig, config_from_dict
 from textsplice.corpus.table import Example, Table
-from textsplice.errors import InputError, StorageError
+from textsplice.errors import InputError, StorageError, VerificationError
 from textsplice.neighbors.store import Store
 from textsplice.policy.kind import Kind
+from textsplice.runs.lineage import earlier
 from textsplice.runs.prepared import Prepared
 from textsplice.runs.run import Run
 from textsplice.search.generation import Generation
@@ -32,9 +33,11 @@ from textsplice.search.swap import SWAP, SwapProposer
 from textsplice.search.verify import verify as verify_generation
 from textsplice.slots.lexicon import Lexicon
 from textsplice.text.vocabulary import Vocabulary
+from textsplice.trace.drift import Held
 from textsplice.trace.opening import open_texts
 from textsplice.trace.texts import SourceTexts
 from textsplice.trace.tracing import Tracer
+from textsplice.trace.verifying import Witness, untrue
 
 if TYPE_CHECKING:
     from textsplice.policy.policy import Policy
@@ -204,6 +207,20 @@ class Splicer:
                     return Tracer(kept)
         return Tracer(SourceTexts.of_store(self.store, self.vocabulary.words, self.run))
 
+    @property
+    def witness(self) -> Witness:
+        """What it can say of rows, its own and those of stores that it was made from."""
+        store = self.store
+        held = Held(
+            self.run,
+            store.ids,
+            store.texts,
+            self._offers.neighbor,
+            store.tokenizer,
+            earlier(self.folder.about) if self.folder else {},
+        )
+        return Witness(held, self.proof, lambda: self.tracer)
+
     def trace(
         self, text: str, table: Table | Mapping[str, object] | None = None, *, exact: bool = True
     ) -> Generation:
@@ -267,12 +284,13 @@ def verify(
     """Replays generations, or those in a file, and compares what their splices make with what they say.
 
     With `run`, they must also be what that run can have made: its neighbors, words, policy, weights,
-    tokenizer and limits. With `rules`, they must have been made under these rules, with `search` under these
-    settings, which then replace the run's own limits. Returns their number; raises `VerificationError`, which
-    names the row and the first thing that is not so.
+    tokenizer and limits; traces are traced again. With `rules`, they must have been made under these rules,
+    with `search` under these settings, which then replace the run's own limits. Returns their number; raises
+    `VerificationError`, which names the row and the first thing that is not so.
     """
     splicer = run if run is None or isinstance(run, Splicer) else Splicer.untrained(run)
-    proof = None if splicer is None else splicer.proof
+    witness = None if splicer is None else splicer.witness
+    proof = None if witness is None else witness.proof
     if isinstance(generations, Generation):
         generations = [generations]
     rows = (
@@ -283,6 +301,8 @@ def verify(
     count = 0
     for where, generation in rows:
         verify_generation(generation, proof, asked=rules, search=search, where=where)
+        if witness is not None and (lie := untrue(generation, witness)):
+            raise VerificationError(f"{lie}.", where=f"{where}, row {generation.id!r}")
         count += 1
     if not count and isinstance(generations, (str, Path)):
         raise no_rows(Path(generations))

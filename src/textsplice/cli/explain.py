@@ -41,7 +41,8 @@ def explain(
         typer.Option(
             "--as",
             metavar="VIEW",
-            help="terminal, plain, svg, html, notebook, prov (W3C PROV-JSON), or a view of a plugin."
+            help="terminal, plain, svg, html, notebook, prov (W3C PROV-JSON), annotations (W3C Web"
+            " Annotation), or a view of a plugin."
             " Default: terminal on a terminal, else plain.",
         ),
     ] = None,

@@ -86,6 +86,9 @@ Check = Annotated[
         "--check", help="First read every file of the run, also those whose size and time are unchanged."
     ),
 ]
+Selectors = Annotated[
+    bool, typer.Option("--selectors", help="Also name each span by selectors of W3C Web Annotation.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No bar, no summary.")]
 
 
@@ -118,6 +121,7 @@ def generate(
     rule: AnyRule = None,
     cache_encodings: CacheEncodings = False,
     check: Check = False,
+    selectors: Selectors = False,
     quiet: Quiet = False,
 ) -> None:
     """Write one JSON object per table: text, splices, provenance, score, rules (docs/formats.md).
@@ -143,7 +147,7 @@ def generate(
     examples = islice(distinct_tables(corpus) if distinct else corpus, limit)
     counts = {"ok": 0, "unfinished": 0, "abstained": 0}
     with opened(out, resume=resume) as file:
-        done = _done(out, examples, splicer.made(search, rules))
+        done = _done(out, examples, splicer.made(search, rules), selectors=selectors)
         if cache_encodings:
             _cache_encodings(splicer, quiet=quiet)
         for generation in splicer.generate_many(
@@ -153,7 +157,7 @@ def generate(
             progress=not quiet and out is not None,
             total=None if distinct else min(len(corpus), limit or len(corpus)) - done,
         ):
-            write_row(file, generation, out)
+            write_row(file, generation.with_selectors() if selectors else generation, out)
             counts[generation.status] += 1
     if not quiet:
         told = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
@@ -310,7 +314,9 @@ def _writing(out: Path) -> Generator[None]:
         raise storage_error(error, out) from error
 
 
-def _done(out: Path | None, examples: Iterator[Example], made: Mapping[str, object]) -> int:
+def _done(
+    out: Path | None, examples: Iterator[Example], made: Mapping[str, object], *, selectors: bool
+) -> int:
     """Passes over the examples whose rows the file has; half a row at its end is cut off."""
     from textsplice.errors import ConfigError
     from textsplice.search.rows import already_written, made_otherwise
@@ -325,6 +331,12 @@ def _done(out: Path | None, examples: Iterator[Example], made: Mapping[str, obje
                 f"row {row.get('id')!r} is not of the table at this place of the input.",
                 where=place,
                 remedy="Name another file, or give the tables it was made from.",
+            )
+        if ("spans" in row) != selectors:
+            raise ConfigError(
+                f"has {'no' if selectors else 'its'} spans by selectors.",
+                where=place,
+                remedy=f"Go on {'without' if selectors else 'with'} --selectors, or name another file.",
             )
         # As text, since the order of fields counts.
         if json.dumps(row.get("table")) != json.dumps(example.table.to_record()):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from textsplice.cli.generate import opened
+from textsplice.cli.generate import Selectors, opened
 from textsplice.cli.output import say
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def trace(
     fast: Annotated[
         bool, typer.Option("--fast", help="Look only at texts that share much with it: fewest is not proved.")
     ] = False,
+    selectors: Selectors = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No bar, no summary.")] = False,
 ) -> None:
     """Derive texts of any origin from the texts of a store with the fewest splices, and show what is in none.
@@ -65,7 +66,7 @@ def trace(
     ):
         for draft in drafts:
             traced = tracer.trace(draft.text, draft.table, id=draft.id, exact=not fast)
-            write_row(file, traced, out)
+            write_row(file, traced.with_selectors() if selectors else traced, out)
             tokens += len(traced.tokens)
             covered += round(len(traced.tokens) * (traced.traced.covered if traced.traced else 0))
             gaps += len(traced.gaps)

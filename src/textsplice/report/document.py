@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from textsplice.corpus.table import Table
 from textsplice.errors import InputError
@@ -23,6 +23,8 @@ from textsplice.search.verify import find_lie
 from textsplice.text.linearize import linearize
 from textsplice.text.tokens import Tokenizer, tokenize
 
+# What a span is shown as: in a trace, a word that no source has is a gap.
+Kind = SourceKind | Literal["gap"]
 # The format of a document goes with that of its generation.
 FORMATS = {name.replace("generation", "derivation"): name for name in GENERATION_FORMATS}
 
@@ -64,9 +66,10 @@ class Document:
         """The token at an origin."""
         return self.sources[origin.neighbor][origin.position]
 
-    def kind(self, source: int) -> SourceKind:
+    def kind(self, source: int) -> Kind:
         """Which kind of text a source is."""
-        return self.sources.kind(source)
+        kind = self.sources.kind(source)
+        return "gap" if kind == "vocabulary" and self.generation.traced else kind
 
     def removed(self, step: int) -> Sequence[Origin]:
         """The origins of the tokens that a step replaced."""

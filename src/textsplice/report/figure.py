@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from textsplice.oracle.sources import SourceKind
-from textsplice.report.document import Document
-from textsplice.report.frames import MASK_SIGN, Frame, Piece, finished, spacing, span
+from textsplice.report.document import Document, Kind
+from textsplice.report.frames import GAP_SIGN, MASK_SIGN, Frame, Piece, finished, spacing, span
 from textsplice.report.widths import Placed, lay, text_width
 from textsplice.text.tokens import BEGIN, END, MASK
 
@@ -28,7 +27,7 @@ class Word(NamedTuple):
     text: str
     spaced: bool
     look: Look
-    kind: SourceKind
+    kind: Kind
     note: str = ""
 
 
@@ -45,7 +44,7 @@ class Box:
     """A titled box of words; `spans` has the words `[start, stop)` that each step copied or inserted."""
 
     title: str
-    kind: SourceKind | None
+    kind: Kind | None
     words: tuple[Word, ...]
     spans: dict[int, tuple[int, int]]
     placed: tuple[Placed, ...]
@@ -90,19 +89,21 @@ def canvas_boxes(document: Document, all_frames: Sequence[Frame], x: float, widt
         kind = document.kind(frame.step.splice.neighbor)
         boxes.append(_box(_short(frame.sentence), kind, words, spans, x, y, width))
         y = boxes[-1].bottom + GAP
-    text = tuple(_piece_word(document, piece) for piece in finished(document))
+    text = tuple(_gaps_noted([_piece_word(document, piece) for piece in finished(document)]))
     boxes.append(_box("the finished text", None, text, {}, x, y, width))
     return boxes
 
 
 def source_boxes(document: Document, all_frames: Sequence[Frame], x: float, width: float) -> list[Box]:
-    """The used neighbors, the table, and the used words of the vocabulary."""
+    """The used neighbors, the table, and the used words of the vocabulary, or those that no source has."""
     used = dict.fromkeys(frame.step.splice.neighbor for frame in all_frames)
     neighbors = [source for source in used if document.kind(source) == "neighbor"]
-    boxes = [_text_source(document, source, all_frames, x, width) for source in [*neighbors, 0]]
-    vocabulary = [f for f in all_frames if document.kind(f.step.splice.neighbor) == "vocabulary"]
-    if vocabulary:
-        boxes.append(_vocabulary_box(vocabulary, x, width))
+    table = [0] if document.cells or not document.generation.traced else []
+    boxes = [_text_source(document, source, all_frames, x, width) for source in [*neighbors, *table]]
+    kind: Kind = "gap" if document.generation.traced else "vocabulary"
+    words = [f for f in all_frames if document.kind(f.step.splice.neighbor) == kind]
+    if words:
+        boxes.append(_words_box(words, kind, x, width))
     return boxes
 
 
@@ -155,21 +156,20 @@ def _text_source(document: Document, source: int, all_frames: Sequence[Frame], x
     return _box(title, kind, words, spans, x, 0.0, width)
 
 
-def _vocabulary_box(all_frames: Sequence[Frame], x: float, width: float) -> Box:
+def _words_box(all_frames: Sequence[Frame], kind: Kind, x: float, width: float) -> Box:
     spans: dict[int, tuple[int, int]] = {}
     order: dict[str, int] = {}
     for frame in all_frames:
         place = order.setdefault(frame.step.inserted[0], len(order))
         spans[frame.number] = (place, place + 1)
-    words = tuple(
-        Word(word, True, "plain", "vocabulary", _note(spans, place)) for word, place in order.items()
-    )
-    return _box("vocabulary", "vocabulary", words, spans, x, 0.0, width)
+    words = tuple(Word(word, True, "plain", kind, _note(spans, place)) for word, place in order.items())
+    title = f"{GAP_SIGN} stands in no source" if kind == "gap" else "vocabulary"
+    return _box(title, kind, words, spans, x, 0.0, width)
 
 
 def _box(
     title: str,
-    kind: SourceKind | None,
+    kind: Kind | None,
     words: tuple[Word, ...],
     spans: dict[int, tuple[int, int]],
     x: float,
@@ -188,6 +188,15 @@ def _piece_word(document: Document, piece: Piece) -> Word:
     elif piece.masked:
         look = "masked"
     return Word(piece.text, piece.spaced, look, document.kind(piece.origin.neighbor))
+
+
+def _gaps_noted(words: Sequence[Word]) -> list[Word]:
+    """The words, with a sign at the end of each gap."""
+    after = [*(word.kind for word in words[1:]), None]
+    return [
+        word._replace(note=GAP_SIGN) if word.kind == "gap" != kind else word
+        for word, kind in zip(words, after, strict=False)
+    ]
 
 
 def _look(document: Document, source: int, position: int, token: str) -> Look:

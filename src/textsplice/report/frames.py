@@ -15,6 +15,7 @@ from textsplice.text.tokens import BEGIN, END, MASK
 Role = Literal["kept", "inserted", "replaced"]
 
 MASK_SIGN = "▁▁"
+GAP_SIGN = "∅"
 CARET = "‸"
 
 
@@ -47,8 +48,18 @@ def frames(document: Document) -> list[Frame]:
 
 
 def finished(document: Document) -> list[Piece]:
-    """The finished text, piece by piece."""
-    return _written(document, document.origins, "kept")
+    """The finished text, piece by piece; somebody else's has the spaces that it has."""
+    pieces = _written(document, document.origins, "kept")
+    return [
+        piece._replace(spaced=spaced) for piece, spaced in zip(pieces, final_spaces(document), strict=True)
+    ]
+
+
+def final_spaces(document: Document) -> list[bool]:
+    """Whether a space comes before each token of the finished text."""
+    places = document.generation.provenance
+    ends = [0, *(place.stop for place in places)]
+    return [place.start > end for place, end in zip(places, ends, strict=False)]
 
 
 def label(document: Document, source: int, position: int) -> str:
@@ -59,13 +70,12 @@ def label(document: Document, source: int, position: int) -> str:
         return f"table · {segment.field}" if segment else "table"
     if kind == "neighbor":
         return f"neighbor {source}"
-    return "no source" if document.generation.traced else "vocabulary"
+    return "no source" if kind == "gap" else "vocabulary"
 
 
 def tag(document: Document, source: int) -> str:
     """The short label of a source: T, N3, V, or ∅ for what stands in no source."""
-    word = "∅" if document.generation.traced else "V"
-    return {"table": "T", "neighbor": f"N{source}", "vocabulary": word}[document.kind(source)]
+    return {"table": "T", "neighbor": f"N{source}", "vocabulary": "V", "gap": GAP_SIGN}[document.kind(source)]
 
 
 def sentence(document: Document, number: int) -> str:

@@ -12,7 +12,7 @@ from textsplice.report.curve import learning_curve
 from textsplice.report.document import Document, document
 from textsplice.report.escape import markup
 from textsplice.report.page import page, template
-from textsplice.report.run import Faults, RunFacts, read_run
+from textsplice.report.run import Faults, Habits, RunFacts, read_run
 from textsplice.search.rows import read_generations
 
 DERIVATIONS = 20
@@ -75,12 +75,18 @@ def _summary(run: RunFacts) -> str:
             (f"{habits.outputs:,}", "texts"),
             (f"{habits.splices:.1f}", "splices per text"),
             (f"{habits.neighbors:.1f}", "neighbors per text"),
-            (f"{habits.copied:.1%}", "of words copied, not generated"),
+            (f"{habits.copied:.1%}", _copied(habits)),
         ]
+        if habits.traced:
+            numbers += [(f"{habits.gaps:,}", "gaps: in no source"), (f"{habits.proved:,}", "proved least")]
         if habits.abstained:
             numbers.append((f"{habits.abstained:,}", "abstained"))
     items = "".join(f"<li><b>{markup(n)}</b><span>{markup(what)}</span></li>" for n, what in numbers)
     return f'<ul class="summary" aria-label="In short">{items}</ul>\n' if items else ""
+
+
+def _copied(habits: Habits) -> str:
+    return "of words have a source" if habits.traced == habits.outputs else "of words copied, not generated"
 
 
 def _contents(run: RunFacts) -> str:
@@ -133,6 +139,8 @@ def _scores(run: RunFacts) -> str:
             _score_row("neighbors per text", f"{habits.neighbors:.2f}", made),
             _score_row("words copied", f"{habits.copied:.1%}", made),
         ]
+        if habits.traced:
+            rows.append(_score_row("gaps", f"{habits.gaps:,}", f"in {habits.traced:,} traced texts"))
     if not rows:
         return ""
     table = f'<table class="rows"><tbody>{"".join(rows)}</tbody></table>'

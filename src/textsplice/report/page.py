@@ -16,8 +16,8 @@ from textsplice.oracle.sources import OfferedNeighbor
 from textsplice.oracle.splice import Origin
 from textsplice.report.document import Document
 from textsplice.report.escape import markup, script_json
-from textsplice.report.frames import frames, spacing, span
-from textsplice.report.plain import plain, rule_texts
+from textsplice.report.frames import GAP_SIGN, final_spaces, sentence, spacing, span
+from textsplice.report.plain import coverage, plain, rule_texts
 from textsplice.text.tokens import BEGIN, END, MASK
 
 GENERATOR = f"textsplice {__version__}"
@@ -54,6 +54,7 @@ def page(
         generator=markup(GENERATOR),
         policy=markup(_policy(styles, script)),
         title=markup(title),
+        foreign="\n".join(_foreign(documents)),
         style=styles,
         before=before,
         after=after,
@@ -61,6 +62,17 @@ def page(
         data=script_json(_playable(documents, notes)),
         script=script,
     )
+
+
+def _foreign(documents: Sequence[Document]) -> list[str]:
+    """The legend of words that no source has: of traces, of other derivations, or of both."""
+    traced = {document.generation.traced is not None for document in documents} or {False}
+    kinds = [("vocabulary", "vocabulary", "V")] if False in traced else []
+    kinds += [("gap", "stands in no source", GAP_SIGN)] if True in traced else []
+    return [
+        f'<li><span class="run {kind}">{words}</span> <b class="tag {kind}">{sign}</b></li>'
+        for kind, words, sign in kinds
+    ]
 
 
 @cache
@@ -108,7 +120,7 @@ def _playable(documents: Sequence[Document], notes: Mapping[str, str]) -> dict[s
 def _derivation(document: Document, pool: Mapping[OfferedNeighbor, int], note: str) -> dict[str, object]:
     """The splices to replay, and what the script can't know, such as where spaces go."""
     generation = document.generation
-    has_score = generation.policy != "oracle" and math.isfinite(generation.score)
+    has_score = generation.policy != "oracle" and not generation.traced and math.isfinite(generation.score)
     return {
         "id": generation.id,
         "text": generation.text,
@@ -117,6 +129,8 @@ def _derivation(document: Document, pool: Mapping[OfferedNeighbor, int], note: s
         "policy": generation.policy,
         "score": generation.score if has_score else None,
         "attribution": generation.attribution,
+        "coverage": coverage(document),
+        "spaces": "".join(str(int(spaced)) for spaced in final_spaces(document)),
         "rules": rule_texts(document),
         "note": note,
         "cells": _cells(document),
@@ -125,13 +139,11 @@ def _derivation(document: Document, pool: Mapping[OfferedNeighbor, int], note: s
         "words": {str(number): [word] for number, word in document.sources.words.items()},
         "steps": [
             {
-                "splice": list(frame.step.splice),
-                "sentence": frame.sentence,
-                "spaces": "".join(
-                    str(int(w.startswith(" "))) for w in _written(document, frame.step.origins)
-                ),
+                "splice": list(step.splice),
+                "sentence": sentence(document, number),
+                "spaces": "".join(str(int(w.startswith(" "))) for w in _written(document, step.origins)),
             }
-            for frame in frames(document)
+            for number, step in enumerate(document.steps)
         ],
     }
 

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import cast
 
 from textsplice.report.document import Document
-from textsplice.report.frames import CARET, Frame, Piece, frames, shown, tag
+from textsplice.report.frames import CARET, GAP_SIGN, Frame, Piece, frames, sentence, shown, tag
 from textsplice.visible import visible
 
 LEGEND = "‸ inserted here   {…}N1 new, from neighbor 1 (T table, V vocabulary)   [-…-] replaced   ▁▁ masked"
@@ -19,15 +19,24 @@ def plain(document: Document, *, width: int = 100, canvases: bool = True) -> str
     generation = document.generation
     lines = [generation.text or f"(no text: {generation.reason or generation.status})", ""]
     lines += _wrapped(heading(document), width, "")
-    legend = LEGEND.replace("V vocabulary", "∅ in no source") if generation.traced else LEGEND
+    lines += _wrapped(coverage(document), width, "") if generation.traced else []
+    for gap in generation.gaps:
+        told = (
+            f"{GAP_SIGN} {gap.start}-{gap.stop} “{generation.text[gap.start : gap.stop]}” stands in no source"
+        )
+        lines += _wrapped(told, width, "   ")
+    legend = (
+        LEGEND.replace("V vocabulary", f"{GAP_SIGN} stands in no source") if generation.traced else LEGEND
+    )
     lines += _wrapped(legend, width, "")
     for field, value, used in table_rows(document):
         lines += _wrapped(f"{'✓' if used else '·'} {field}: {value}", width, "    ")
-    for frame in frames(document):
-        lines += [""] if canvases or frame.number == 1 else []
-        lines += _wrapped(f"{frame.number}. {frame.sentence}", width, "   ")
+    shown_frames = frames(document) if canvases else []
+    for number in range(len(document.steps)):
+        lines += [""] if canvases or number == 0 else []
+        lines += _wrapped(f"{number + 1}. {sentence(document, number)}", width, "   ")
         if canvases:
-            lines += _wrapped(canvas_line(document, frame), width, "   ", first="   ")
+            lines += _wrapped(canvas_line(document, shown_frames[number]), width, "   ", first="   ")
     lines.append("")
     for source in sorted(document.used):
         if document.kind(source) == "neighbor":
@@ -58,6 +67,24 @@ def heading(document: Document) -> str:
         parts.append(f"score {generation.score:.3f}")
     parts += [f"rule {rule}" for rule in rule_texts(document)]
     return " · ".join(part for part in parts if part)
+
+
+def coverage(document: Document) -> str:
+    """What a trace shows and proves, as two sentences; nothing for another derivation."""
+    generation = document.generation
+    traced, certificate = generation.traced, generation.certificate
+    if traced is None or certificate is None:
+        return ""
+    # With a gap it is never 100 %.
+    percent = f"{min(traced.covered * 100, 99.9 if traced.gaps else 100):.1f} %"
+    share = f"{percent} of {len(generation.tokens):,} words and marks have a source"
+    gaps = f"; {_count(len(traced.gaps), 'gap')}" if traced.gaps else ""
+    if certificate.proved:
+        return f"{share}{gaps}. No derivation from all {certificate.rows:,} texts has fewer splices: proved."
+    return (
+        f"{share}{gaps}. Fewest splices over the {certificate.looked_at:,} texts looked at, "
+        f"of {certificate.rows:,}: not proved."
+    )
 
 
 def rule_texts(document: Document) -> list[str]:

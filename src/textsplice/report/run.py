@@ -39,6 +39,9 @@ class Habits(NamedTuple):
     splices: float
     neighbors: float
     copied: float
+    traced: int = 0  # texts of somebody else's
+    gaps: int = 0
+    proved: int = 0
 
 
 class Faults(NamedTuple):
@@ -137,9 +140,12 @@ def _is_number(value: object, largest: float) -> bool:
 
 
 def _habits(path: Path) -> Habits:
-    outputs = abstained = splices = neighbors = tokens = copied = 0
+    outputs = abstained = splices = neighbors = tokens = copied = traced = gaps = proved = 0
     for _, row in read_generations(path):
         outputs += 1
+        traced += row.traced is not None
+        gaps += len(row.gaps)
+        proved += row.certificate is not None and row.certificate.proved
         if row.status == "abstained":
             abstained += 1
             continue
@@ -150,7 +156,10 @@ def _habits(path: Path) -> Habits:
         tokens += len(row.provenance)
         copied += sum(not numbering.is_word(place.source) for place in row.provenance)
     told = max(outputs - abstained, 1)
-    return Habits(outputs, abstained, splices / told, neighbors / told, copied / max(tokens, 1))
+    return Habits(
+        *(outputs, abstained, splices / told, neighbors / told, copied / max(tokens, 1)),
+        *(traced, gaps, proved),
+    )
 
 
 def _scores(of_run: Path, outputs: Path | None) -> list[Score]:
@@ -180,11 +189,15 @@ def _score(row: JSON, where: str) -> Score:
     return Score(value, signature)
 
 
-def _faithfulness(outputs: Path, settings: Mapping[str, JSON]) -> Faithfulness:
+def _faithfulness(outputs: Path, settings: Mapping[str, JSON]) -> Faithfulness | None:
     """Checks every text against its table with the corpus's lexicon, or with the values as written."""
     texts = [
-        (row.id, row.text, row.table) for _, row in read_generations(outputs) if row.status != "abstained"
+        (row.id, row.text, row.table)
+        for _, row in read_generations(outputs)
+        if row.status != "abstained" and tuple(row.table)
     ]
+    if not texts:  # traces without records
+        return None
     name = str(settings.get("corpus", {}).get("source", "")).split(":")[0]
     known = name in BUNDLED
     lexicon = Lexicon.load(name) if known else Lexicon.of_tables(table for _, _, table in texts)

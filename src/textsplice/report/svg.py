@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from textsplice.oracle.sources import SourceKind
-from textsplice.report.document import Document
+from textsplice.report.document import Document, Kind
 from textsplice.report.escape import markup
 from textsplice.report.figure import (
     GAP,
@@ -28,6 +27,7 @@ from textsplice.report.figure import (
     source_boxes,
 )
 from textsplice.report.frames import MASK_SIGN, Frame, frames
+from textsplice.report.plain import coverage
 from textsplice.report.widths import FAMILY, Placed, is_estimated, text_width
 
 MARGIN = 16.0
@@ -43,10 +43,11 @@ class Ink(NamedTuple):
     dashes: str
 
 
-INKS: dict[SourceKind, Ink] = {
+INKS: dict[Kind, Ink] = {
     "neighbor": Ink("#1d4f9c", "#f3f7fd", "#d3e3fb", ""),
     "table": Ink("#9a4a06", "#fef7ee", "#fde0bd", "6 2"),
     "vocabulary": Ink("#1a6b35", "#f1faf3", "#cbeed5", "1.5 2.5"),
+    "gap": Ink("#a01a6b", "#fdf3f9", "#f8d6e8", ""),
 }
 PAPER, TEXT, MUTED, STRUCK, MASKED = "#ffffff", "#1b1d21", "#5b6068", "#6b7078", "#c3c8d0"
 DARK = {
@@ -58,6 +59,7 @@ DARK = {
     **dict(zip(INKS["neighbor"][:3], ("#a3c4ff", "#1a2333", "#1f3862"), strict=True)),
     **dict(zip(INKS["table"][:3], ("#ffc48a", "#2b2219", "#56330f"), strict=True)),
     **dict(zip(INKS["vocabulary"][:3], ("#93dfab", "#18271e", "#17452a"), strict=True)),
+    **dict(zip(INKS["gap"][:3], ("#ff9fd0", "#2b1a25", "#57203f"), strict=True)),
 }
 
 
@@ -68,20 +70,21 @@ def svg(document: Document, *, width: int = 1040) -> str:
     steps = frames(document)
     canvases = canvas_boxes(document, steps, MARGIN + left + GUTTER, right)
     sources = beside(source_boxes(document, steps, MARGIN, left), canvases)
-    note = _unused_note(document)
+    note = coverage(document) or _unused_note(document)
     height = max(box.bottom for box in [*sources, *canvases]) + GAP + (20 if note else 0)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height:.0f}" '
         f'width="{width}" height="{height:.0f}" font-family="{markup(FAMILY)}" '
         f'font-size="{SIZE:.0f}" role="img" aria-label="{markup(_description(document, steps))}">',
         f"<title>{markup(document.generation.text or document.generation.status)}</title>",
-        f"<style>{_dark_style()}</style>",
+        f"<style>{_dark_style(document)}</style>",
         f'<rect width="{width}" height="{height:.0f}" fill="{PAPER}"/>',
         *(_border(box, dotted=False) for box in sources),
         *(_border(box, dotted=True) for box in canvases[:-1]),
         _final_border(canvases[-1]),
         *_spans(sources),
         *_spans(canvases),
+        *_gap_marks(canvases[-1]),
         *_lines(sources, canvases),
         *(_title(box) for box in sources),
         *(_step_title(box, step) for box, step in zip(canvases, steps, strict=False)),
@@ -99,16 +102,19 @@ def svg(document: Document, *, width: int = 1040) -> str:
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-def _dark_style() -> str:
+def _dark_style(document: Document) -> str:
+    colors = {
+        light: dark for light, dark in DARK.items() if document.generation.traced or light not in INKS["gap"]
+    }
     rules = "".join(
-        f'[{use}="{light}"]{{{use}:{dark}}}' for light, dark in DARK.items() for use in ("fill", "stroke")
+        f'[{use}="{light}"]{{{use}:{dark}}}' for light, dark in colors.items() for use in ("fill", "stroke")
     )
     return f"@media (prefers-color-scheme: dark){{{rules}}}"
 
 
 def _description(document: Document, steps: Sequence[Frame]) -> str:
     told = "; ".join(f"{frame.number}, {frame.sentence}" for frame in steps)
-    return f"Derivation of “{document.generation.text}”: {told or 'no splices'}."
+    return f"Derivation of “{document.generation.text}”: {told or 'no splices'}. {coverage(document)}".strip()
 
 
 def _unused_note(document: Document) -> str:
@@ -160,7 +166,7 @@ def _lines(sources: Sequence[Box], canvases: Sequence[Box]) -> Iterator[str]:
     lanes: Counter[tuple[str, int]] = Counter()
     for box in sources:
         for step, (start, stop) in box.spans.items():
-            if step not in laid:
+            if step not in laid or box.kind == "gap":  # what stands in no source comes from nowhere
                 continue
             canvas = laid[step]
             # A span that continues on another line touches the margin there: the shortest way out or in.
@@ -256,10 +262,33 @@ def _underlines(box: Box) -> Iterator[str]:
     start = 0
     for _, run in groupby(box.words, key=lambda word: word.kind):
         stop = start + len(list(run))
-        ink = INKS[box.words[start].kind]
+        kind = box.words[start].kind
         for extent in box.extents(start, stop):
-            yield _stroke(extent, box.baseline(extent.line) + 4.5, ink.line, ink.dashes)
+            y = box.baseline(extent.line) + 4.5
+            yield (
+                _wave(extent, y) if kind == "gap" else _stroke(extent, y, INKS[kind].line, INKS[kind].dashes)
+            )
         start = stop
+
+
+def _gap_marks(box: Box) -> Iterator[str]:
+    """A tint behind what stands in no source, in the finished text."""
+    for place, word in enumerate(box.words):
+        if word.kind == "gap":
+            joined = place + 1 < len(box.words) and box.words[place + 1].kind == "gap"
+            for extent in box.extents(place, place + 1 + joined):
+                left, width = _n(extent.left - 2), _n(extent.right - extent.left + 4)
+                top, color = _n(box.baseline(extent.line) - 13), INKS["gap"].span
+                yield f'<rect x="{left}" y="{top}" width="{width}" height="18" rx="3" fill="{color}"/>'
+
+
+def _wave(extent: Extent, y: float) -> str:
+    """An underline like the one that marks a misspelled word."""
+    points = [extent.left]
+    while points[-1] + 3 < extent.right:
+        points.append(points[-1] + 3)
+    path = "L".join(f"{_n(x)} {_n(y + (1.5 if n % 2 else -1.5))}" for n, x in enumerate(points))
+    return f'<path d="M{path}" fill="none" stroke="{INKS["gap"].line}" stroke-width="1.5"/>'
 
 
 def _stroke(extent: Extent, y: float, color: str, dashes: str) -> str:

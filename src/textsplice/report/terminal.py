@@ -10,17 +10,17 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from textsplice.oracle.sources import SourceKind
-from textsplice.report.document import Document
-from textsplice.report.frames import CARET, MASK_SIGN, Frame, Piece, finished, frames, shown, tag
-from textsplice.report.plain import heading, table_rows
+from textsplice.report.document import Document, Kind
+from textsplice.report.frames import CARET, GAP_SIGN, MASK_SIGN, Frame, Piece, finished, frames, shown, tag
+from textsplice.report.plain import coverage, heading, table_rows
 from textsplice.visible import visible
 
-# One underline per kind: single, double, and italics, since terminals have no third.
-_STYLES: dict[SourceKind, str] = {
+# One underline per kind: single, double, and italics, since terminals have no third. A gap stands out.
+_STYLES: dict[Kind, str] = {
     "neighbor": "blue underline",
     "table": "dark_orange underline2",
     "vocabulary": "green italic underline",
+    "gap": "magenta reverse",
 }
 _STRUCK = "strike dim"
 
@@ -34,8 +34,10 @@ class TerminalView:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield _finished_line(self.document)
         yield Text(visible(heading(self.document)), style="dim")
+        if self.document.generation.traced:
+            yield Text(coverage(self.document))
         yield Text()
-        yield _legend()
+        yield _legend(self.document)
         yield Text()
         yield _table(self.document, narrow=options.max_width < 60)
         for frame in frames(self.document):
@@ -62,21 +64,29 @@ def _finished_line(document: Document) -> Text:
     if not generation.text:
         return Text(visible(f"(no text: {generation.reason or generation.status})"), style="bold")
     line = Text(style="bold")
-    for _, run in groupby(finished(document), key=lambda piece: piece.origin.step):
+
+    def run_of(piece: Piece) -> int:
+        """The step that laid it; adjacent words of a gap are one."""
+        return -1 if document.kind(piece.origin.neighbor) == "gap" else piece.origin.step
+
+    for step, run in groupby(finished(document), key=run_of):
         pieces = list(run)
         line.append(" " if pieces[0].spaced else "")
         line.append(_joined(pieces), _style(document, pieces[0]))
+        line.append(f"⁽{GAP_SIGN}⁾" if step == -1 else "")
     return line
 
 
-def _legend() -> Text:
+def _legend(document: Document) -> Text:
+    traced = document.generation.traced
+    kind: Kind = "gap" if traced else "vocabulary"
     return Text.assemble(
         ("neighbor", _STYLES["neighbor"]),
         " N1  ",
         ("table", _STYLES["table"]),
         " T  ",
-        ("vocabulary", _STYLES["vocabulary"]),
-        f" V  {CARET} inserted here  ",
+        ("stands in no source" if traced else kind, _STYLES[kind]),
+        f" {GAP_SIGN if traced else 'V'}  {CARET} inserted here  ",
         ("replaced", _STRUCK),
         f"  {MASK_SIGN} masked",
     )

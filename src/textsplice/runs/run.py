@@ -31,6 +31,7 @@ from textsplice.neighbors.store import Store
 from textsplice.runs.checkpoint import CheckpointFolder
 from textsplice.runs.encodings import EncodingFolder
 from textsplice.runs.integrity import CheckedFiles, listed_hashes, require_words, signed, unsigned
+from textsplice.runs.lineage import made_from
 from textsplice.runs.ownership import locked, remove_empty_parents, remove_listed, require_ours
 from textsplice.runs.prepared import Prepared
 from textsplice.runs.text_files import TextFiles
@@ -359,7 +360,7 @@ class Run:
             **self.about,
             "format": FORMAT,
             "id": hashlib.sha256(made_of).hexdigest()[:12],
-            "made_from": {"run": self.id, "without": list(without)},
+            "made_from": made_from(self.about, self.store, without),
         }
         policy = [name for name in (SHAPE, WEIGHTS, VOCABULARY, LEXICON) if (self.path / name).is_file()]
         contents = {name: self._checked.path(name).read_bytes() for name in policy}

@@ -4,6 +4,7 @@
 |---|---|
 | `generation` | a row of what `generate` writes |
 | `derivation` | a derivation document, as views take it |
+| `verification` | what `verify --json` prints |
 | `scores` | what `evaluate --json` prints |
 | `run` | `run.json` in a run's folder |
 | `manifest` | `manifest.json` in a prepared folder |
@@ -15,7 +16,7 @@ import json
 from importlib import resources
 from typing import cast
 
-NAMES = ("generation", "derivation", "scores", "run", "manifest")
+NAMES = ("generation", "derivation", "verification", "scores", "run", "manifest")
 
 
 def load(name: str) -> dict[str, object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Literal, NamedTuple, cast, get_args
 
@@ -16,6 +16,7 @@ from textsplice.oracle.splice import provenance as replay_origins
 from textsplice.oracle.writing import Writing
 from textsplice.policy.kind import Attribution
 from textsplice.search.reading import JsonRow, read_sources
+from textsplice.search.spans import pieces, spans
 from textsplice.search.traced import Certificate, Gap, Traced
 from textsplice.text.tokens import BEGIN, END, OLD_TOKENIZERS, TOKENIZERS, Tokenizer
 
@@ -82,6 +83,7 @@ class Generation:
     weights: str | None = None
     utf16: tuple[tuple[int, int], ...] | None = None
     traced: Traced | None = None
+    selected: bool = False  # whether its row has selectors of W3C Web Annotation
     format: str = FORMAT
 
     @property
@@ -126,6 +128,18 @@ class Generation:
             before = canvas
         return steps
 
+    def spans(self) -> list[dict[str, object]]:
+        """What was copied in one piece, and what stands in no source, by selectors of W3C Web Annotation."""
+        numbering = self.sources.numbering
+        copied = pieces(self.provenance)
+        if self.traced is not None:  # words that stand nowhere are its gaps
+            copied = (piece for piece in copied if not numbering.is_word(piece.source))
+        return spans(self.text, copied, (gap[:2] for gap in self.gaps), self.sources, self.cut)
+
+    def with_selectors(self) -> Generation:
+        """The same, whose row also has `spans`."""
+        return replace(self, selected=True)
+
     def show(self) -> None:
         """Shows the derivation: a player in a notebook, canvas by canvas in a terminal."""
         cast("Callable[[Mapping[str, object]], None]", VIEWS["show"])(self.to_dict())
@@ -140,6 +154,7 @@ class Generation:
             "search": self.search and dict(self.search),
             "weights": self.weights,
             "trace": self.traced and self.traced.to_dict(),
+            "spans": self.spans() if self.selected else None,
         }
         return {
             "format": self.format,
@@ -209,6 +224,7 @@ class Generation:
             search=row.mapping("search") if data.get("search") is not None else None,
             weights=row.text("weights") if data.get("weights") is not None else None,
             traced=Traced.from_row(row.row("trace")) if data.get("trace") is not None else None,
+            selected=data.get("spans") is not None,
             utf16=None if is_old else tuple(_read_utf16(place, row) for place in row.items("provenance")),
             format=row.text("format"),
         )

@@ -72,8 +72,8 @@ def contradiction(
         return _of_run(generation, proof) or _in_store(generation, proof)
     limit = table_limit(settings or proof.config.search, proof.config)
     return (
-        _made_by(generation, proof)
-        or _words(generation, proof)
+        _of_run(generation, proof)
+        or made_with(generation, proof)
         or (
             _too_long(generation, limit)
             if len(generation.sources.table.tokens) > limit
@@ -111,9 +111,8 @@ def _in_store(generation: Generation, proof: Proof) -> str | None:
     return None
 
 
-def _made_by(generation: Generation, proof: Proof) -> str | None:
-    if lie := _of_run(generation, proof):
-        return lie
+def made_with(generation: Generation, proof: Proof) -> str | None:
+    """What speaks against the run's policy, weights or words, which a run without some texts has too."""
     if generation.policy not in proof.policies:
         return f"its policy is {generation.policy!r}, the run's {' or '.join(sorted(proof.policies))}"
     if known_kind(generation.policy) is None:
@@ -125,7 +124,7 @@ def _made_by(generation: Generation, proof: Proof) -> str | None:
         return f"its tokenizer is {generation.tokenizer!r}, the run's {proof.store.tokenizer!r}"
     if generation.format != FORMAT and not proof.old:
         return f"it is of {generation.format!r}, which only version 0.1 wrote: its run is of a later one"
-    return _weights(generation, proof)
+    return _weights(generation, proof) or _words(generation, proof)
 
 
 def _weights(generation: Generation, proof: Proof) -> str | None:

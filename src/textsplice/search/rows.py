@@ -45,15 +45,20 @@ def read_generations(path: Path, *, exact: bool = False) -> Iterator[tuple[str, 
     With `exact`, a row must say what this program would write for it, and nothing else.
     """
     for where, row in read_rows(path):
-        try:
-            generation = Generation.from_dict(row, where)
-        except InputError as error:
-            if error.where:
-                raise
-            raise InputError(error.what, where=where, remedy=error.remedy) from error
-        if exact and (difference := _difference(row, generation.to_dict())):
-            raise VerificationError(f"{difference}.", where=f"{where}, row {generation.id!r}")
-        yield where, generation
+        yield where, read_generation(row, where, exact=exact)
+
+
+def read_generation(row: Mapping[str, object], where: str, *, exact: bool = False) -> Generation:
+    """The generation of a row; with `exact`, `VerificationError` if it says anything else."""
+    try:
+        generation = Generation.from_dict(row, where)
+    except InputError as error:
+        if error.where:
+            raise
+        raise InputError(error.what, where=where, remedy=error.remedy) from error
+    if exact and (difference := _difference(row, generation.to_dict())):
+        raise VerificationError(f"{difference}.", where=f"{where}, row {generation.id!r}")
+    return generation
 
 
 def read_rows(path: Path) -> Iterator[tuple[str, Mapping[str, object]]]:

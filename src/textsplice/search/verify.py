@@ -63,6 +63,8 @@ class Unchecked:
     old: int = 0  # rows of format 1
     predicates: int = 0  # rows under a rule whose predicate no file holds
     traces: int = 0  # rows of texts that were traced
+    elsewhere: int = 0  # rows that another store made
+    unvouched: int = 0  # of these, rows whose store is not known
 
     def __str__(self) -> str:
         """All of it in one line."""
@@ -81,6 +83,10 @@ class Unchecked:
             left += [
                 f"whether fewer splices would do, or a gap has a source, in {_rows(self.traces)} of traces"
             ]
+        if self.elsewhere:
+            left += [f"what only the store of {_rows(self.elsewhere)} could tell (--before)"]
+        if self.unvouched:
+            left += [f"whether that store ever had the texts that {_rows(self.unvouched)} quote from it"]
         return f"Not checked: {'; '.join(left)}."
 
     def _choice(self) -> str:
@@ -256,7 +262,7 @@ def _table(generation: Generation) -> str | None:
 
 def _neighbors(generation: Generation, proof: Proof | None) -> str | None:
     """The tokens of a neighbor are those of its text, or masks."""
-    if proof:  # the run knows both
+    if proof and generation.traced is None:  # the run knows both
         return None
     for neighbor in generation.sources.neighbors:
         if unmasked(neighbor, generation.cut) is not None:

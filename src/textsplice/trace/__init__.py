@@ -5,5 +5,18 @@ from textsplice.trace.texts import SourceTexts
 from textsplice.trace.tracing import Tracer
 from textsplice.trace.uses import Use, uses
 from textsplice.trace.values import KnownValues
+from textsplice.trace.verifying import Finding, Verifier, Witness
 
-__all__ = ["Gate", "KnownValues", "Reason", "SourceTexts", "Tracer", "Use", "Verdict", "uses"]
+__all__ = [
+    "Finding",
+    "Gate",
+    "KnownValues",
+    "Reason",
+    "SourceTexts",
+    "Tracer",
+    "Use",
+    "Verdict",
+    "Verifier",
+    "Witness",
+    "uses",
+]

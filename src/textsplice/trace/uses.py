@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from textsplice.search.generation import Generation, Provenance, utf16_spans
-
-QUOTE_CONTEXT = 32  # characters on each side of a quote
+from textsplice.search.generation import Generation, utf16_spans
+from textsplice.search.spans import pieces, selectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +41,6 @@ class Use:
         }
 
 
-def selectors(text: str, start: int, stop: int) -> list[dict[str, object]]:
-    """A range of characters as W3C Web Annotation says it: by its position, and by what it quotes."""
-    return [
-        {"type": "TextPositionSelector", "start": start, "end": stop},
-        {
-            "type": "TextQuoteSelector",
-            "exact": text[start:stop],
-            "prefix": text[max(start - QUOTE_CONTEXT, 0) : start],
-            "suffix": text[stop : stop + QUOTE_CONTEXT],
-        },
-    ]
-
-
 def uses(generation: Generation, sources: Collection[str]) -> list[Use]:
     """Every use of these sources (ids of the store) in a text, from left to right."""
     numbering = generation.sources.numbering
@@ -66,28 +52,11 @@ def uses(generation: Generation, sources: Collection[str]) -> list[Use]:
     if not wanted:
         return []
     found = [
-        Use(generation.id, wanted[source], start, stop, generation.text)
-        for source, start, stop in _pieces(generation.provenance)
-        if source in wanted
+        Use(generation.id, wanted[piece.source], piece.start, piece.stop, generation.text)
+        for piece in pieces(generation.provenance)
+        if piece.source in wanted
     ]
     seen = {use.source for use in found}
     spliced = {wanted[s.neighbor] for s in generation.splices if s.neighbor in wanted}
     found += [Use(generation.id, name, None, None, generation.text) for name in sorted(spliced - seen)]
     return found
-
-
-def _pieces(places: Collection[Provenance]) -> Iterator[tuple[int, int, int]]:
-    """The source and the characters of each run of tokens that are adjacent in source and text alike."""
-    piece: tuple[int, int, int] | None = None
-    before: Provenance | None = None
-    for place in places:
-        adjacent = before is not None and place[:2] == (before.source, before.position + 1)
-        if piece is not None and adjacent:
-            piece = (piece[0], piece[1], place.stop)
-        else:
-            if piece is not None:
-                yield piece
-            piece = (place.source, place.start, place.stop)
-        before = place
-    if piece is not None:
-        yield piece

@@ -28,11 +28,11 @@
   const isSpaced = (token) => token.startsWith(" ");
 
   // Sources as `Splice.neighbor` counts them.
-  function sourcesOf({ table, neighbors, words }) {
+  function sourcesOf({ table, neighbors, words, coverage }) {
     const sources = { 0: { kind: "table", id: "", text: "", tokens: table } };
     neighbors.forEach((number, n) => (sources[n + 1] = { kind: "neighbor", ...pool[number] }));
     for (const [id, tokens] of Object.entries(words)) {
-      sources[1 + neighbors.length + Number(id)] = { kind: "vocabulary", id: "", text: "", tokens };
+      sources[1 + neighbors.length + Number(id)] = { kind: coverage ? "gap" : "vocabulary", id: "", text: "", tokens };
     }
     return sources;
   }
@@ -52,13 +52,15 @@
     const kind = kindOf(place.source);
     if (kind === "neighbor") return `neighbor ${place.source}`;
     if (kind === "vocabulary") return "vocabulary";
+    if (kind === "gap") return "no source";
     const cell = shown.cells.find((c) => c.start <= place.position && place.position < c.stop);
     return cell ? `table · ${cell.field}` : "table";
   }
 
   function tag(source) {
     const kind = kindOf(source);
-    return make("b", { class: `tag ${kind}` }, { table: "T", neighbor: `N${source}`, vocabulary: "V" }[kind]);
+    const spoken = kind === "gap" ? { role: "img", "aria-label": "stands in no source", title: "stands in no source" } : {};
+    return make("b", { class: `tag ${kind}`, ...spoken }, { table: "T", neighbor: `N${source}`, vocabulary: "V", gap: "∅" }[kind]);
   }
 
   function word(place, live) {
@@ -119,11 +121,12 @@
   function finished(live) {
     const nodes = [];
     let run = null;
-    const last = shown.steps[shown.steps.length - 1];
-    shown.canvases[shown.steps.length].forEach((place, n) => {
+    let n = 0;
+    shown.canvases[shown.steps.length].forEach((place) => {
       if (hidden(tokenAt(place))) return;
-      const spaced = last.spaces[n] === "1";
-      if (!run || run.source !== place.source || run.step !== place.step) {
+      const spaced = shown.spaces[n++] === "1";
+      const one = run && kindOf(run.source) === "gap" && kindOf(place.source) === "gap"; // adjacent words are one gap
+      if (!one && (!run || run.source !== place.source || run.step !== place.step)) {
         if (run) nodes.push(tag(run.source));
         if (spaced) nodes.push(" ");
         run = { source: place.source, step: place.step, element: make("span", { class: `run ${kindOf(place.source)}` }) };
@@ -286,6 +289,8 @@
     if (timer) pause();
     shown = { ...derivation, canvases: replay(derivation), sources: sourcesOf(derivation) };
     parts.facts.replaceChildren(...facts());
+    parts.coverage.textContent = shown.coverage;
+    parts.tableCard.hidden = !shown.cells.length;
     parts.scrubber.max = shown.steps.length + 1;
     parts.cells.replaceChildren(...shown.cells.map(cellRow));
     parts.sources.replaceChildren(...sourceCards());
@@ -304,7 +309,7 @@
     const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
     const items = [make("b", {}, shown.id), count(shown.steps.length, "splice"), count(neighbors, "neighbor"), shown.policy];
     if (shown.score !== null) items.push(`score ${shown.score.toFixed(3)}`);
-    if (shown.attribution !== "exact") items.push("likeliest source named");
+    if (shown.attribution === "most-probable") items.push("likeliest source named");
     items.push(...shown.rules);
     if (shown.status !== "ok") items.push(make("span", { class: "bad" }, `${shown.status}${shown.reason ? `: ${shown.reason}` : ""}`));
     if (shown.note) items.push(make("span", { class: "bad" }, shown.note));
@@ -337,11 +342,11 @@
     const neighbors = all.filter((source) => kindOf(source) === "neighbor");
     const idle = neighbors.filter((source) => !used.has(source));
     const nodes = neighbors.filter((source) => used.has(source)).map(card);
-    const words = all.filter((source) => kindOf(source) === "vocabulary");
+    const words = all.filter((source) => ["vocabulary", "gap"].includes(kindOf(source)));
     if (words.length) {
       const line = make("p", {});
       words.forEach((source, n) => line.append(n ? " · " : "", ...sourceWords(source)));
-      nodes.push(make("div", { class: "source" }, make("div", {}, make("b", { class: "tag vocabulary" }, "V"), " ", make("span", { class: "id" }, "vocabulary")), line));
+      nodes.push(make("div", { class: "source" }, make("div", {}, tag(words[0]), " ", make("span", { class: "id" }, shown.coverage ? "stands in no source" : "vocabulary")), line));
     }
     if (idle.length) {
       nodes.push(make("details", { class: "unused", open: idle.length <= 2 }, make("summary", {}, `${idle.length} offered and not used`), ...idle.map(card)));
@@ -354,7 +359,15 @@
     const kind = kindOf(step.splice[2]);
     return make("li", {},
       make("button", { type: "button", onclick: () => go(n + 1) }, make("span", { class: `number ${kind}` }, String(n + 1)), make("span", {}, ...sentence(step.sentence))),
-      make("p", { class: "canvas", dir: "auto" }, ...canvas(n + 1, false)));
+      make("p", { class: "canvas", dir: "auto" }, ...(isLong() ? [] : canvas(n + 1, false)))); // on paper only
+  }
+
+  // All canvases of a long text together would make the page slow: they are drawn when it is printed.
+  const isLong = () => shown.canvases.reduce((sum, places) => sum + places.length, 0) > 20000;
+
+  function drawForPaper() {
+    if (!shown || !isLong()) return;
+    parts.steps.querySelectorAll(".canvas").forEach((element, n) => element.replaceChildren(...canvas(n + 1, false)));
   }
 
   function exampleItem(derivation, number) {
@@ -400,6 +413,7 @@
     parts.thread.setAttribute("class", "thread");
     parts.thread.setAttribute("aria-hidden", "true");
     parts.facts = make("div", { class: "facts" });
+    parts.coverage = make("p", { class: "coverage" });
     parts.said = make("p", { class: "said", role: "status" });
     parts.canvas = make("p", { class: "canvas", role: "group", "aria-label": "Canvas", dir: "auto" });
     parts.about = make("p", { class: "about", role: "status" });
@@ -410,16 +424,17 @@
       parts.scrubber,
       button("next", "→", ["Next step", () => go(at + 1)]), button("last", "⇥", ["Last step", () => go(shown.steps.length + 1)], { class: "ends" }));
     parts.cells = make("tbody", {});
+    parts.tableCard = make("section", { class: "card", "aria-label": "Table" }, make("h3", {}, "Table"), make("table", { class: "cells" }, parts.cells));
     parts.sources = make("div", {});
     parts.steps = make("ol", { class: "steps" });
     parts.final = make("p", { class: "canvas done final", dir: "auto" }); // on paper only
     parts.stepsCard = make("section", { class: "card list", "aria-label": "Steps in words" }, make("h3", {}, "Steps"), parts.steps, parts.final);
     const keys = make("p", { class: "keys" }, make("kbd", {}, "←"), " ", make("kbd", {}, "→"), " step   ", make("kbd", {}, "Home"), " ", make("kbd", {}, "End"), " first and last");
     parts.board = make("div", { class: "board" },
-      make("section", { class: "card stage", "aria-label": "Canvas and its steps" }, parts.facts, controls, parts.said, parts.canvas, parts.about, keys),
+      make("section", { class: "card stage", "aria-label": "Canvas and its steps" }, parts.facts, parts.coverage, controls, parts.said, parts.canvas, parts.about, keys),
       make("div", { class: "panels" },
         make("div", { class: "column" },
-          make("section", { class: "card", "aria-label": "Table" }, make("h3", {}, "Table"), make("table", { class: "cells" }, parts.cells)),
+          parts.tableCard,
           parts.stepsCard),
         make("div", { class: "column" },
           make("section", { class: "card", "aria-label": "Neighbors" }, make("h3", {}, "Neighbors"), parts.sources))),
@@ -461,6 +476,7 @@
   open(derivations[0]);
   document.addEventListener("keydown", onKey);
   window.addEventListener("resize", threadOfStep);
+  window.addEventListener("beforeprint", drawForPaper);
   for (const link of document.querySelectorAll("[data-open]")) {
     link.addEventListener("click", () => {
       const found = derivations.find((derivation) => derivation.id === link.dataset.open);

@@ -1,0 +1,170 @@
+"""Whether a row is true, drifted or fabricated, told by the store that made it or by one that came later.
+
+A row is *fabricated* if no store can have made it, or if the store that it names did not. It has *drifted* if
+nothing speaks against it, but a source's text has changed or is gone in the store at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from textsplice.config import SearchConfig
+from textsplice.errors import TextspliceError
+from textsplice.oracle.sources import OfferedNeighbor
+from textsplice.search.generation import Generation
+from textsplice.search.proof import Proof, made_with
+from textsplice.search.rules.rule import Rule
+from textsplice.search.verify import find_lie
+from textsplice.trace.drift import UNCHANGED, Held, Span, is_masked, spans_now
+from textsplice.trace.tracing import Tracer
+
+Verdict = Literal["verified", "unchanged", "drifted", "fabricated"]
+VERDICTS: tuple[Verdict, ...] = ("verified", "unchanged", "drifted", "fabricated")
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A store that can speak for rows: what it holds, all that its run fixes, and what traces texts to it.
+
+    `proof` is None for a corpus, which makes no texts.
+    """
+
+    held: Held
+    proof: Proof | None
+    open_tracer: Callable[[], Tracer]
+
+    @cached_property
+    def tracer(self) -> Tracer:
+        """Opened when the first trace is met."""
+        return self.open_tracer()
+
+    @classmethod
+    def of_corpus(cls, tracer: Tracer) -> Witness:
+        """The texts of a corpus that was not prepared."""
+        sources = tracer.sources
+        held = Held(
+            sources.name,
+            sources.ids,
+            sources.texts,
+            lambda row: sources.neighbor(row, sources.masked),
+            sources.tokenizer,
+        )
+        return cls(held, None, lambda: tracer)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is found of a row. `vouched`: that its sources were what it says is known, not only said by it."""
+
+    verdict: Verdict
+    why: str | None = None
+    vouched: bool = True
+    spans: tuple[Span, ...] = ()  # what has become of them; empty if the store that made it was asked
+
+    def to_dict(self) -> dict[str, object]:
+        """As JSON."""
+        return {
+            "verdict": self.verdict,
+            "why": self.why,
+            "vouched": self.vouched,
+            "spans": [span.to_dict() for span in self.spans],
+        }
+
+
+@dataclass(frozen=True)
+class Verifier:
+    """Verifies rows by the store of `now` and, if it has moved on, by the one of `before` that made them."""
+
+    now: Witness
+    before: Witness | None = None
+    asked: Sequence[Rule] | None = None
+    search: SearchConfig | None = None
+
+    def find(self, generation: Generation) -> Finding:
+        """What the stores say of a row."""
+        maker = next((each for each in (self.now, self.before) if _is_of(generation, each)), None)
+        lie = self._lie(generation, maker)
+        if lie is not None:
+            return Finding("fabricated", lie)
+        if maker is self.now:
+            return Finding("verified")
+        spans = tuple(spans_now(generation, self.now.held))
+        lost = [span for span in spans if span.fate not in UNCHANGED]
+        vouched = maker is not None or generation.run in self.now.held.earlier
+        if lost:
+            return Finding("drifted", str(lost[0]), vouched, spans)
+        return Finding("verified" if maker is not None else "unchanged", None, vouched, spans)
+
+    def _lie(self, generation: Generation, maker: Witness | None) -> str | None:
+        proof = maker.proof if maker else None
+        lie = find_lie(generation, proof, asked=self.asked, search=self.search)
+        if lie is not None:
+            return lie
+        if maker is not None:
+            if generation.traced is not None:
+                return untrue(generation, maker)
+            return None if maker.proof else "it is of a corpus, yet no trace"
+        return self._of_earlier(generation)
+
+    def _of_earlier(self, generation: Generation) -> str | None:
+        """What a store knows of the one that it was made from."""
+        held, proof = self.now.held, self.now.proof
+        if generation.run not in held.earlier:
+            return None
+        if (neighbor := held.invented(generation)) is not None:
+            return (
+                f"neighbor {neighbor.id!r} is neither in the store nor what was withdrawn from run "
+                f"{generation.run!r}"
+            )
+        if proof is None or generation.traced is not None:
+            return None
+        return made_with(generation, proof)
+
+
+def _is_of(generation: Generation, witness: Witness | None) -> bool:
+    return witness is not None and generation.run == witness.held.name
+
+
+def untrue(generation: Generation, witness: Witness) -> str | None:
+    """What tracing again says otherwise of a trace over the same texts, as a clause; None if nothing.
+
+    Other splices may be as few. Which rows the fast mode looked at is not said, so it is not asked.
+    """
+    said, tracer = generation.traced, witness.tracer
+    if said is None:
+        return None
+    if generation.tokenizer != tracer.sources.tokenizer:
+        return f"its tokenizer is {generation.tokenizer!r}, the store's {tracer.sources.tokenizer!r}"
+    if said.certificate.rows != len(tracer.sources):
+        return (
+            f"its certificate is over {said.certificate.rows:,} rows, the store has {len(tracer.sources):,}"
+        )
+    for neighbor in generation.sources.neighbors:
+        if not _is_source(neighbor, witness, masked=is_masked(generation)):
+            return f"neighbor {neighbor.id!r} is not in the store, or has another text there"
+    try:
+        again = tracer.trace(generation.text, generation.table, exact=said.certificate.proved)
+    except TextspliceError as error:  # a text that is too long to be traced
+        return error.sentence().removesuffix(".")
+    gaps, gaps_again = _gap_tokens(generation), _gap_tokens(again)
+    if found := sorted(gaps - gaps_again):
+        return f"token {found[0]}, {generation.tokens[found[0]]!r}, is said to be a gap, yet has a source"
+    many, fewest = len(generation.splices), len(again.splices)
+    if said.certificate.proved and many > fewest:
+        return f"its {many} splices are not the fewest: {fewest} {'is' if fewest == 1 else 'are'} enough"
+    return None
+
+
+def _gap_tokens(generation: Generation) -> set[int]:
+    numbering = generation.sources.numbering
+    return {at for at, place in enumerate(generation.provenance) if numbering.is_word(place.source)}
+
+
+def _is_source(neighbor: OfferedNeighbor, witness: Witness, *, masked: bool) -> bool:
+    """Whether the store has this text, with the tokens that a trace is given."""
+    sources = witness.tracer.sources
+    rows = sources.masked if masked else sources.written
+    return any(sources.neighbor(row, rows) == neighbor for row in witness.held.rows_of.get(neighbor.id, []))
