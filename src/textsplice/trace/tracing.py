@@ -73,7 +73,8 @@ class Tracer:
         # Words that no text has get numbers for this text only.
         words = _Words(self.sources.numbers)
         found = self._derive(tokens, linear, words.numbered, exact=exact)
-        splices, foreign = _renumbered(found.splices, len(found.rows), [*self.sources.words, *words.new])
+        spelled = dict(zip(words.numbered(tokens).tolist(), tokens, strict=True))
+        splices, foreign = _renumbered(found.splices, len(found.rows), spelled)
         return self._generation(id, record, linear, tokens, (splices, foreign), found)
 
     def _derive(
@@ -158,7 +159,7 @@ def traced(tokens: Tokens, foreign: Sequence[int], found: LeastDerivation) -> Tr
 
 
 def _renumbered(
-    splices: Sequence[Splice], neighbors: int, words: Sequence[str]
+    splices: Sequence[Splice], neighbors: int, words: Mapping[int, str]
 ) -> tuple[tuple[Splice, ...], dict[int, str]]:
     """The splices with foreign words numbered from 0 as they are first used, and these words."""
     numbering = Numbering(neighbors)
