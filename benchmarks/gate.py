@@ -151,7 +151,12 @@ def main() -> None:
         rows += [shown(each) for each in refused]
         given.show.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
     RESULTS.mkdir(exist_ok=True)
-    parts = [name, given.lexicon and f"lexicon-{given.lexicon}", given.any_values and "any-values"]
+    parts = [
+        name,
+        given.split,
+        given.lexicon and f"lexicon-{given.lexicon}",
+        given.any_values and "any-values",
+    ]
     file = RESULTS / f"gate-{'-'.join(filter(None, parts))}.json"
     file.write_text(json.dumps(report, indent=1) + "\n")
 
