@@ -55,10 +55,11 @@ def trace(
     """
     from textsplice.progress import bar
     from textsplice.search.rows import write_row
-    from textsplice.trace.reading import read_drafts
+    from textsplice.trace.reading import read_drafts, require_traceable
 
-    tracer = open_tracer(store, split, text_column, quiet=quiet)
     drafts = list(read_drafts(texts))
+    tracer = open_tracer(store, split, text_column, quiet=quiet)
+    require_traceable(drafts, tracer.sources.tokenizer)
     tokens = covered = gaps = 0
     with (
         opened(out, resume=False) as file,
