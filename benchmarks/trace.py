@@ -214,9 +214,10 @@ def measure_rows(texts: int = 20) -> Report:
 STARTED = """
 import resource, sys, time
 from textsplice.cli import main
+sys.argv[0] = "textsplice"
 began = time.perf_counter()
 try:
-    main(sys.argv[1:])
+    main()
 except SystemExit as stop:
     assert not stop.code, stop.code
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

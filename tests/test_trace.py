@@ -198,7 +198,7 @@ def test_the_command_takes_lines_json_and_standard_input(tmp_path: Path) -> None
         ("a.jsonl", '{"text": "a", "table": {}}\n', "the table has no field."),
         ("a.jsonl", "nonsense\n", "a.jsonl:1"),
         ("a.txt", "a " * 100_000, "a text of 100,000 tokens is too long to trace; 1,022 is the most."),
-        ("a.txt", "\u200b\n", "there is no text to trace."),
+        ("a.txt", "\u200b\n", "there is nothing to read in this text."),
     ],
 )
 def test_bad_texts_are_a_sentence(tmp_path: Path, name: str, content: str, said: str) -> None:

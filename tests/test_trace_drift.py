@@ -153,7 +153,7 @@ def forged(row: Generation, text: str) -> Generation:
 def test_an_invented_source_is_fabricated_by_the_store_that_is_named() -> None:
     lie = forged(traced(), "Heron Hall is the best of all.")
     assert Verifier(witness(CORPUS)).find(lie) == Finding(
-        "fabricated", "neighbor 'b' is not in the store, or has another text there"
+        "fabricated", "neighbor 'b' is not in the store, or has another text or other masks there"
     )
 
 
@@ -218,7 +218,7 @@ def test_a_splice_more_than_needed_is_no_proof() -> None:
     lie = longer(row)
     assert found(CORPUS, lie) == Finding("fabricated", "its 2 splices are not the fewest: 1 is enough")
     assert row.traced is not None
-    modest = row.traced.certificate._replace(proved=False)
+    modest = row.traced.certificate._replace(looked_at=2, proved=False)
     assert found(CORPUS, replace(lie, traced=replace(row.traced, certificate=modest))).verdict == "verified"
 
 
@@ -226,8 +226,7 @@ def test_a_gap_that_stands_in_a_row_is_found() -> None:
     row = witness(CORPUS[:1]).tracer.trace("The Mill is a cheap pub.", id="d")
     assert [row.text[gap.start : gap.stop] for gap in row.gaps] == ["cheap"]
     assert row.traced is not None
-    for proved in (True, False):
-        certificate = Certificate(3, 3, proved)
+    for certificate in (Certificate(3, 3, True), Certificate(3, 2, False)):
         lie = replace(row, run=witness(CORPUS).held.name, traced=replace(row.traced, certificate=certificate))
         finding = found(CORPUS, lie)
         assert finding == Finding("fabricated", "token 4, 'cheap', is said to be a gap, yet has a source")
@@ -241,7 +240,7 @@ def test_a_gap_that_stands_in_a_row_is_found() -> None:
             "the share that it says is covered is not that of its words",
         ),
         (
-            lambda said: replace(said, certificate=Certificate(4, 3, True)),
+            lambda said: replace(said, certificate=Certificate(4, 4, True)),
             "its certificate is over 4 rows, the store has 3",
         ),
         (lambda said: replace(said, certificate=Certificate(3, 1, True)), "its certificate can't be"),
@@ -504,3 +503,97 @@ def test_python_traces_again_too(run: Path) -> None:
     assert textsplice.verify(row, splicer) == 1
     with pytest.raises(VerificationError, match="its 2 splices are not the fewest: 1 is enough"):
         textsplice.verify(longer(row), splicer)
+
+
+def test_a_trace_of_the_same_texts_with_other_masks_has_drifted() -> None:
+    """A corpus whose table has changed masks other words: it is another store."""
+    row = traced("The Swan is a quiet pub near the river.", {"name": "The Swan"})
+    changed = [(name, {**table, "kind": "quiet pub"}, text) for name, table, text in CORPUS]
+    assert witness(changed).held.name != witness(CORPUS).held.name
+    assert found(changed, row).verdict == "drifted"
+    assert Verifier(witness(changed), witness(CORPUS)).find(row).vouched
+
+
+def withdrawn(tmp_path: Path) -> tuple[Splicer, Splicer, str]:
+    """A run, the run without one of its texts, and that text's id."""
+    folder = tmp_path / "full"
+    shutil.copytree(OLD / "runs" / "full", folder)
+    run = Run.open(folder)
+    name = next(id_ for id_, row in zip(run.store.ids, run.store.tokens, strict=True) if 4 in row)
+    run_without(run, [name], tmp_path / "without")
+    return Splicer.load(folder), Splicer.load(tmp_path / "without"), name
+
+
+def test_a_withdrawn_text_with_its_masks_taken_off_is_fabricated(tmp_path: Path) -> None:
+    before, after, name = withdrawn(tmp_path)
+    row = before.store.ids.index(name)
+    masked = before._offers.neighbor(row)
+    honest = before.trace(masked.text, before.store.tables[int(before.store.table_of[row])].to_record())
+    assert Verifier(after.witness).find(honest).verdict in ("drifted", "unchanged")
+    bare = replace(masked, tokens=(BEGIN, *tokenize(masked.text, before.store.tokenizer), END))
+    assert MASK in masked.tokens
+    neighbors = tuple(bare if each.id == name else each for each in honest.sources.neighbors)
+    lie = replace(honest, sources=replace(honest.sources, neighbors=(*neighbors, bare)))
+    assert after.witness.held.invented(lie) == bare
+
+
+def test_an_earlier_store_is_no_excuse_for_gaps_and_certificates(tmp_path: Path) -> None:
+    before, after, name = withdrawn(tmp_path)
+    kept = [pair for pair in zip(before.store.ids, before.store.texts, strict=True) if pair[0] != name]
+    (_, text), other = kept[0], kept[-1]
+    row = before.trace(text)
+    assert Verifier(after.witness).find(row).verdict == "unchanged"
+    assert row.traced is not None
+    many = replace(row, traced=replace(row.traced, certificate=Certificate(10**9, 10**9, True)))
+    assert Verifier(after.witness).find(many).verdict == "fabricated"
+    elsewhere = Tracer(SourceTexts.of_examples([Example(other[0], Table.of({"a": "b"}), other[1])], "words"))
+    gaps = elsewhere.trace(text)
+    assert row.traced.certificate.rows == len(before.store)
+    assert gaps.traced is not None
+    certificate = row.traced.certificate
+    lie = replace(
+        gaps, run=row.run, tokenizer=row.tokenizer, traced=replace(gaps.traced, certificate=certificate)
+    )
+    finding = Verifier(after.witness).find(lie)
+    assert finding.verdict == "fabricated"
+    assert "is said to be a gap, yet has a source" in str(finding.why)
+
+
+@pytest.mark.parametrize("text", ["Zorblat’s² walk is quiet.", "Zorbl'll3 is near.", "Anna’s½ a pub"])
+def test_what_is_one_word_only_in_its_text_is_a_gap_that_verifies(text: str) -> None:
+    row = traced(text)
+    assert row.gaps
+    assert found(CORPUS, row) == Finding("verified")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"status": "unfinished", "reason": "the policy did not end the text"},
+        {"rules": ({"rule": "copy-only"},)},
+        {"score": -17.5},
+        {"status": "abstained", "reason": "no", "text": "", "tokens": (), "splices": (), "provenance": ()},
+    ],
+)
+def test_a_trace_says_nothing_that_no_trace_says(change: dict[str, object]) -> None:
+    lie = replace(traced(), **change)  # type: ignore[arg-type]
+    assert found(CORPUS, lie).verdict == "fabricated"
+    with pytest.raises(VerificationError):
+        textsplice.verify(lie)
+
+
+def test_what_is_kept_has_no_say_in_what_is_verified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever can write to the cache folder could make a word stand there."""
+    from textsplice.trace import opening
+
+    corpus = tmp_path / "c.jsonl"
+    corpus.write_text('{"id": "a", "table": {"f": "v"}, "text": "Hello world."}\n')
+    (tmp_path / "t.txt").write_text("Jello world.\n")
+    examples = [Example("a", Table.of({"f": "v"}), "Jello world.")]
+    SourceTexts.of_examples(examples, "words").save(tmp_path / "forged")
+    monkeypatch.setattr(opening, "find_kept", lambda _key: tmp_path / "forged")
+    args = ["trace", str(corpus), str(tmp_path / "t.txt"), "--out", str(tmp_path / "t.jsonl"), "-q"]
+    assert CliRunner().invoke(app, args).exit_code == 0
+    assert json.loads((tmp_path / "t.jsonl").read_text())["trace"]["gaps"] == []
+    result = CliRunner().invoke(app, ["verify", str(tmp_path / "t.jsonl"), "--run", str(corpus)])
+    assert " 0 verified" in result.output

@@ -57,6 +57,10 @@ RECORD = {"name": "Inn 3", "food": "Greek", "rating": "5 out of 5", "date": "4 M
         ("Inn 3 has Thai, a 5 out of 5 rating and high prices.", [("Thai", "food")]),
         ("Inn 3 has GREEK and THAI, a 5 out of 5 rating.", [("THAI", "food")]),
         ("Inn 3 has fast food, a 5 out of 5 rating.", [("fast food", "food")]),
+        ("Inn 3 has Fast-food, a 5 out of 5 rating.", [("Fast - food", "food")]),
+        ("Inn 3 has fast, foods, a 5 out of 5 rating.", [("fast , foods", "food")]),
+        ("Inn 3 has Greek, a 1-out-of-5 rating.", [("1 - out - of - 5", "rating")]),
+        ("Inn 3 has Greek, a 5-out-of-5 rating.", []),
         ("Inn 3 has Cafe fare, a 5 out of 5 rating.", [("Cafe fare", "food")]),  # without its accent
         ("Inn 3 has Roast, a 5 out of 5 rating.", [("Roast", "food")]),  # without its article
         # All its words are words of the record's own value: `5` and `out of 5`.

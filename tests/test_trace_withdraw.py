@@ -307,3 +307,48 @@ def test_an_id_with_a_line_feed_is_one_line(run: Path, made: list[Generation], t
     result = CliRunner().invoke(app, ["withdraw", str(run), source, "--texts", str(file)])
     assert result.exception is None
     assert "\n0 texts" not in result.output
+
+
+def test_a_use_under_another_id_is_found_by_its_text(
+    run: Path, made: list[Generation], tmp_path: Path
+) -> None:
+    row = next(row for row in made if uses(row, {row.sources.neighbors[0].id}))
+    name, text = row.sources.neighbors[0].id, row.sources.neighbors[0].text
+    value = json.loads(json.dumps(row.to_dict()))
+    value["sources"]["neighbors"][0]["id"] = "train-other"
+    file = tmp_path / "rows.jsonl"
+    file.write_text(json.dumps(value) + "\n")
+    assert not list(concerned([file], {name}))
+    (found,) = concerned([file], {name}, {text: name})
+    assert {use.source for use in found.uses} == {name}
+    result = CliRunner().invoke(app, ["withdraw", str(run), name, "--texts", str(file)])
+    assert "1 text uses this source." in result.output
+
+
+def test_another_id_with_the_same_text_is_named(tmp_path: Path) -> None:
+    corpus = tmp_path / "c.jsonl"
+    rows = [
+        {"id": i, "table": {"f": "v"}, "text": t} for i, t in (("a", "One."), ("b", "One."), ("c", "Two."))
+    ]
+    corpus.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    result = CliRunner().invoke(app, ["withdraw", str(corpus), "a"])
+    assert "b has the same text as a and stays: withdraw it too?" in result.output
+    assert "c has" not in result.output
+
+
+@pytest.mark.parametrize(
+    "options", [["--uses", "{rows}", "--force"], ["--uses", "{new}", "--remade", "{new}"]]
+)
+def test_what_is_written_is_no_other_file_of_the_command(
+    run: Path, made: list[Generation], tmp_path: Path, options: list[str]
+) -> None:
+    file = written(tmp_path / "rows.jsonl", made[:1])
+    before = file.read_bytes()
+    named = [each.format(rows=file, new=tmp_path / "new.jsonl") for each in options]
+    name = made[0].sources.neighbors[0].id
+    out = ["--out", str(tmp_path / "without")]
+    result = CliRunner().invoke(app, ["withdraw", str(run), name, "--texts", str(file), *out, *named])
+    assert isinstance(result.exception, ConfigError)
+    assert "is named twice, or is one of the texts." in result.exception.sentence()
+    assert file.read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.jsonl"]

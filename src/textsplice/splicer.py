@@ -205,6 +205,9 @@ class Splicer:
                 kept = open_texts(self._origin)
                 if (kept.ids[:], kept.texts[:]) == (self.store.ids, self.store.texts):
                     return Tracer(kept)
+        return self._new_tracer()
+
+    def _new_tracer(self) -> Tracer:
         return Tracer(SourceTexts.of_store(self.store, self.vocabulary.words, self.run))
 
     @property
@@ -219,7 +222,7 @@ class Splicer:
             store.tokenizer,
             earlier(self.folder.about) if self.folder else {},
         )
-        return Witness(held, self.proof, lambda: self.tracer)
+        return Witness(held, self.proof, self._new_tracer)  # not what is kept, which could be changed
 
     def trace(
         self, text: str, table: Table | Mapping[str, object] | None = None, *, exact: bool = True

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from textsplice.search.rules import Rule
     from textsplice.slots.lexicon import Lexicon
     from textsplice.splicer import Splicer
-    from textsplice.trace.gate import Verdict
+    from textsplice.trace.gate import Gate, Verdict
     from textsplice.trace.values import KnownValues
 
 REFUSED = 3  # the exit code if a draft was refused
@@ -102,11 +102,11 @@ def gate(
     writer = _writer(fall_back)
     accepted = 0
     with (
-        opened(out, resume=False) as file,
+        opened(out) as file,
         bar(len(found), "judging", quiet=quiet or out is None) as progress,
     ):
         for draft in found:
-            verdict = _fallen_back(made.judge(draft), writer, rules)
+            verdict = _fallen_back(made, made.judge(draft), writer, rules)
             file.write(_line(verdict))
             accepted += verdict.accepted
             progress.advance(1)
@@ -157,12 +157,14 @@ def _writer(run: Path | None) -> Splicer | None:
     return None if run is None else open_splicer(run)
 
 
-def _fallen_back(verdict: Verdict, writer: Splicer | None, rules: list[Rule]) -> Verdict:
-    """The verdict with our own text of the record in place of a refused draft, if there is one."""
+def _fallen_back(gate: Gate, verdict: Verdict, writer: Splicer | None, rules: list[Rule]) -> Verdict:
+    """The verdict with our own text of the record in place of a refused draft, if that passes the gate."""
     table = verdict.draft.table
     if verdict.accepted or writer is None or table is None:
         return verdict
     from textsplice.corpus import Example
 
     own = writer.generate(Example(verdict.draft.id, table, None), rules=rules)
-    return replace(verdict, given=own) if own.status == "ok" else verdict
+    if own.status != "ok" or not gate.judge(verdict.draft._replace(text=own.text)).accepted:
+        return verdict
+    return replace(verdict, given=own)

@@ -270,10 +270,11 @@ def parse_rule(text: str) -> Rule:
 
 
 @contextmanager
-def opened(out: Path | None, *, resume: bool) -> Generator[IO[str]]:
+def opened(out: Path | None, *, resume: bool | None = None) -> Generator[IO[str]]:
     """The file to write rows to, held from the first look at it to the last row: no other process has it.
 
-    If nothing was written, a file that was not there before is not there after.
+    If nothing was written, a file that was not there before is not there after. `resume` is None for a
+    command that can't go on with a file.
     """
     from textsplice.errors import ConfigError
     from textsplice.files import require_plain_file
@@ -291,7 +292,9 @@ def opened(out: Path | None, *, resume: bool) -> Generator[IO[str]]:
             raise ConfigError(
                 "the file is there already.",
                 where=str(out),
-                remedy="Go on with --resume, or name another file.",
+                remedy="Name another file."
+                if resume is None
+                else "Go on with --resume, or name another file.",
             )
         try:
             yield file

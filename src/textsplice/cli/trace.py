@@ -62,7 +62,7 @@ def trace(
     require_traceable(drafts, tracer.sources.tokenizer)
     tokens = covered = gaps = 0
     with (
-        opened(out, resume=False) as file,
+        opened(out) as file,
         bar(len(drafts), "tracing", quiet=quiet or out is None) as progress,
     ):
         for draft in drafts:
@@ -77,8 +77,10 @@ def trace(
         say(f"{out or 'standard output'}: {len(drafts)} traced; {share}; {gaps} gaps.", err=True)
 
 
-def open_tracer(store: str, split: str | None, text_column: str | None, *, quiet: bool = False) -> Tracer:
-    """The tracer of a run, a prepared folder or a corpus."""
+def open_tracer(
+    store: str, split: str | None, text_column: str | None, *, kept: bool = True, quiet: bool = False
+) -> Tracer:
+    """The tracer of a run, a prepared folder or a corpus; `kept` as for `open_texts`."""
     from textsplice.runs import Prepared, Run
     from textsplice.trace.opening import open_texts
     from textsplice.trace.tracing import Tracer
@@ -90,7 +92,7 @@ def open_tracer(store: str, split: str | None, text_column: str | None, *, quiet
     else:
         opened = read_texts(store, split, text_column)
     with warnings.catch_warnings(record=True) as caught:
-        tracer = Tracer(open_texts(opened, quiet=quiet))
+        tracer = Tracer(open_texts(opened, kept=kept, quiet=quiet))
     for warning in caught:
         say(f"warning: {warning.message}", err=True)
     return tracer

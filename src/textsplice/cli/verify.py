@@ -285,7 +285,7 @@ def _verifier(
     def witness(store: str, splicer: Splicer | None) -> Witness:
         if splicer is not None:
             return splicer.witness
-        return Witness.of_corpus(open_tracer(store, split, text_column))
+        return Witness.of_corpus(open_tracer(store, split, text_column, kept=False))
 
     if run is None:
         if before is not None:

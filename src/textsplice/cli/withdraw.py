@@ -11,7 +11,7 @@ from textsplice.cli.output import say
 from textsplice.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable
 
     from textsplice.runs import Prepared, Run
     from textsplice.search.generation import Generation
@@ -66,18 +66,33 @@ def withdraw(
         raise ConfigError("needs --texts and --out.", where="--remade")
     opened = _opened(store)
     # All that can be refused is refused before anything is written.
-    require_known(_known(opened, store), wanted, str(store))
+    _require_distinct(texts or [], uses, out, remade)
+    known = _known(opened, store)
+    require_known(known, wanted, str(store))
+    of_texts = {text: name for name in wanted for text in known[name]}
     if uses is not None:
         require_new(uses, force=force)
     if out is not None:
         _require_possible(opened, store, wanted, out)
     if remade is not None:
         require_new(remade)
-    orders = _list_uses(texts or [], wanted, uses, keep=remade is not None)
+    orders = _list_uses(texts or [], of_texts, wanted, uses, keep=remade is not None)
+    _tell_others(known, of_texts, wanted)
     if out is not None:
         _write_without(opened, wanted, out)
     if out is not None and remade is not None:
         _remake(out, orders, remade)
+
+
+def _require_distinct(texts: list[Path], *written: Path | None) -> None:
+    """What is written is no other file of this command."""
+    from textsplice.errors import ConfigError
+
+    seen = {path.resolve() for path in texts}
+    for path in filter(None, written):
+        if path.resolve() in seen:
+            raise ConfigError("is named twice, or is one of the texts.", where=str(path))
+        seen.add(path.resolve())
 
 
 def _ids(ids: list[str] | None, ids_from: Path | None) -> list[str]:
@@ -103,12 +118,26 @@ def _opened(store: Path) -> Run | Prepared | None:
     return Prepared.open(store) if Prepared.is_prepared(store) else None
 
 
-def _known(opened: Run | Prepared | None, store: Path) -> Collection[str]:
+def _known(opened: Run | Prepared | None, store: Path) -> dict[str, list[str]]:
+    """The texts of each id."""
     from textsplice.cli.trace import read_texts
 
+    known: dict[str, list[str]] = {}
     if opened is not None:
-        return opened.store.rows_of
-    return {example.id for example in read_texts(str(store), None, None)}
+        pairs = zip(opened.store.ids, opened.store.texts, strict=True)
+    else:
+        pairs = ((example.id, example.text or "") for example in read_texts(str(store), None, None))
+    for name, text in pairs:
+        known.setdefault(name, []).append(text)
+    return known
+
+
+def _tell_others(known: dict[str, list[str]], of_texts: dict[str, str], wanted: list[str]) -> None:
+    """Says which other ids have a withdrawn text: they stay."""
+    for name, texts in known.items():
+        for text in texts:
+            if text in of_texts and name not in wanted:
+                say(visible(f"{name} has the same text as {of_texts[text]} and stays: withdraw it too?"))
 
 
 def _require_possible(opened: Run | Prepared | None, store: Path, wanted: list[str], out: Path) -> None:
@@ -130,7 +159,9 @@ def _require_possible(opened: Run | Prepared | None, store: Path, wanted: list[s
         require_absent(out)
 
 
-def _list_uses(texts: list[Path], wanted: list[str], uses: Path | None, *, keep: bool) -> list[Generation]:
+def _list_uses(
+    texts: list[Path], of_texts: dict[str, str], wanted: list[str], uses: Path | None, *, keep: bool
+) -> list[Generation]:
     """Says and writes every use, row by row; what it takes to make the texts again, if that is to be kept."""
     import json
     from contextlib import ExitStack
@@ -147,7 +178,7 @@ def _list_uses(texts: list[Path], wanted: list[str], uses: Path | None, *, keep:
             target = uses.resolve() if uses.is_symlink() else uses
             temporary = stack.enter_context(atomic_path(target))
             write = stack.enter_context(temporary.open("w", encoding="utf-8")).write
-        for each in concerned(dict.fromkeys(texts), wanted):
+        for each in concerned({path.resolve(): path for path in texts}.values(), wanted, of_texts):
             count += 1
             _tell(each)
             for use in each.uses:
@@ -191,7 +222,7 @@ def _remake(folder: Path, orders: list[Generation], out: Path) -> None:
     by_policy = [row for row in generated if row.policy != SWAP.name]
     if not Run.is_run(folder):
         generated, by_policy = by_swap, []
-    with opened(out, resume=False) as file:
+    with opened(out) as file:
         for rows in filter(None, (by_policy, by_swap)):
             splicer = open_splicer(folder, swap=rows is by_swap)
             for generation in splicer.generate_again(rows):

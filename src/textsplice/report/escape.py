@@ -6,8 +6,11 @@ import html
 import json
 import re
 
-# Not characters in XML 1.0, and in HTML either dropped or replaced by the parser.
-_NO_CHARACTER = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
+# Not characters in XML 1.0, and in HTML either dropped or replaced by the parser; and those that turn the
+# direction of what follows them, also beyond their own place.
+_NO_CHARACTER = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffe\uffff\ud800-\udfff]"
+)
 _IN_SCRIPT = re.compile("[<>&\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 

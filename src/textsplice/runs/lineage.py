@@ -1,12 +1,13 @@
 """Which runs a run was made from, and what was taken out since.
 
-Of a text that was taken out only its hash is kept: enough to tell a text that was there from an invented one.
+Of a text that was taken out only hashes are kept, of it alone and of it as it was masked: enough to tell a
+text that was there from an invented one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import NamedTuple, cast
 
 from textsplice.files import text_hash
 from textsplice.neighbors.store import Store
@@ -14,25 +15,51 @@ from textsplice.neighbors.store import Store
 Hashes = dict[str, frozenset[str]]  # of the texts of each id
 
 
-def made_from(about: Mapping[str, object], store: Store, without: Sequence[str]) -> dict[str, object]:
+class Earlier(NamedTuple):
+    """A store that another was made from: what was taken out since, and how many texts it had."""
+
+    taken_out: Hashes
+    rows: int
+
+
+def source_hash(text: str, tokens: Sequence[str]) -> str:
+    """The hash of a text as it is spliced from, with its values masked."""
+    return text_hash("\n".join((text, *tokens)))
+
+
+def made_from(
+    about: Mapping[str, object], store: Store, words: Sequence[str], without: Sequence[str]
+) -> dict[str, object]:
     """What a run says of the one it was made from: its id, the ids it is `without`, and the texts' hashes."""
-    hashes = {
-        name: sorted({text_hash(store.texts[row]) for row in store.rows_of.get(name, [])}) for name in without
+
+    def hashes(row: int) -> tuple[str, str]:
+        tokens = [words[number] for number in cast("list[int]", store.tokens[row].tolist())]
+        return text_hash(store.texts[row]), source_hash(store.texts[row], tokens)
+
+    of_texts = {
+        name: sorted({each for row in store.rows_of.get(name, []) for each in hashes(row)})
+        for name in without
     }
     before = {"made_from": about["made_from"]} if "made_from" in about else {}
-    return {"run": about["id"], "without": list(without), "hashes": hashes, **before}
+    return {
+        "run": about["id"],
+        "without": list(without),
+        "hashes": of_texts,
+        "rows": len(store),
+        **before,
+    }
 
 
-def earlier(about: object) -> dict[str, Hashes]:
-    """The runs that a run was made from, by id, each with the texts that were taken out since."""
-    found: dict[str, Hashes] = {}
+def earlier(about: object) -> dict[str, Earlier]:
+    """The runs that a run was made from, by id."""
+    found: dict[str, Earlier] = {}
     taken_out: Hashes = {}
     while True:
         match about:
-            case {"made_from": {"run": str(run), "hashes": dict(hashes)} as before}:
+            case {"made_from": {"run": str(run), "hashes": dict(hashes), "rows": int(rows)} as before}:
                 texts = cast("dict[str, object]", hashes)
                 taken_out = {**taken_out, **{name: _hashes(each) for name, each in texts.items()}}
-                found[run] = taken_out
+                found[run] = Earlier(taken_out, rows)
                 about = cast("object", before)
             case _:
                 return found

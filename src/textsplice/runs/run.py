@@ -360,7 +360,7 @@ class Run:
             **self.about,
             "format": FORMAT,
             "id": hashlib.sha256(made_of).hexdigest()[:12],
-            "made_from": made_from(self.about, self.store, without),
+            "made_from": made_from(self.about, self.store, self.vocabulary.words, without),
         }
         policy = [name for name in (SHAPE, WEIGHTS, VOCABULARY, LEXICON) if (self.path / name).is_file()]
         contents = {name: self._checked.path(name).read_bytes() for name in policy}

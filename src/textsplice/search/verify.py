@@ -169,6 +169,7 @@ def find_lie(
     room = proof.config.policy.max_positions - 2 if proof else None
     return (
         _text(generation, origins)
+        or _cut(generation)
         or misshapen(generation, known_kind(generation.policy), settings, room)
         or _rules(generation, rules, origins)
     )
@@ -249,8 +250,19 @@ def _is_traced(generation: Generation) -> str | None:
     """Traces, and only they, say what stands in no source; nothing was searched for."""
     if (generation.policy == TRACE) != (generation.traced is not None):
         return "only a trace says what stands in no source"
-    if generation.traced is not None and (generation.search or generation.weights or generation.alternatives):
+    if generation.traced is None:
+        return None
+    if generation.search or generation.weights or generation.alternatives:
         return "it is a trace, yet says how it was searched for"
+    if generation.status != "ok" or generation.rules or generation.score:
+        return "it is a trace, yet has a status, rules or a score that no trace has"
+    return None
+
+
+def _cut(generation: Generation) -> str | None:
+    """A trace has the tokens of its text."""
+    if generation.traced and list(tokenize(generation.text, generation.cut)) != list(generation.tokens):
+        return "its tokens are not those of its text"
     return None
 
 
@@ -285,7 +297,9 @@ def _words(generation: Generation) -> str | None:
     for number, word in sources.words.items():
         if number not in used:
             return f"no splice uses word {number}, {word!r}"
-        if word not in (BEGIN, END) and not _is_one_word(word, generation.cut):
+        # What is one word in a text need not be one alone, and a trace's tokens are those of its text.
+        is_one = generation.traced is not None or _is_one_word(word, generation.cut)
+        if word not in (BEGIN, END) and not is_one:
             return f"word {number}, {word!r}, is not one word"
     return None
 
@@ -361,8 +375,9 @@ def _gaps(generation: Generation, spans: Sequence[tuple[int, int]]) -> str | Non
         return "its gaps are not the words that stand in no source"
     if traced.covered != 1 - sum(foreign) / len(foreign):
         return "the share that it says is covered is not that of its words"
-    looked_at, rows = traced.certificate.looked_at, traced.certificate.rows
-    return None if len(generation.sources.neighbors) <= looked_at <= rows else "its certificate can't be"
+    rows, looked_at, proved = traced.certificate
+    possible = len(generation.sources.neighbors) <= looked_at <= rows and proved == (looked_at == rows)
+    return None if possible else "its certificate can't be"
 
 
 def _at(tokens: Sequence[str], place: int) -> str:

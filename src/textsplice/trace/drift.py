@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple
 from textsplice.files import text_hash
 from textsplice.oracle.sources import OfferedNeighbor
 from textsplice.oracle.writing import unmasked
+from textsplice.runs.lineage import Earlier, source_hash
 from textsplice.search.generation import Generation
 from textsplice.search.spans import Piece, pieces
 from textsplice.text.tokens import BEGIN, END, MASK, Tokenizer
@@ -55,7 +56,7 @@ class Span(NamedTuple):
         return f"{self.start}-{self.stop} {self.quote!r} of {self.source!r}: {told[self.fate]}"
 
 
-def _no_stores() -> dict[str, Mapping[str, frozenset[str]]]:
+def _no_stores() -> dict[str, Earlier]:
     return {}
 
 
@@ -63,7 +64,7 @@ def _no_stores() -> dict[str, Mapping[str, frozenset[str]]]:
 class Held:
     """The texts that a store holds now.
 
-    `earlier` are the stores it was made from, each with the hashes of the texts, by id, taken out since.
+    `earlier` are the stores it was made from, by name.
     """
 
     name: str
@@ -71,7 +72,7 @@ class Held:
     texts: Sequence[str]
     neighbor: Callable[[int], OfferedNeighbor]  # a row as a source, with its values masked
     tokenizer: Tokenizer
-    earlier: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=_no_stores)
+    earlier: Mapping[str, Earlier] = field(default_factory=_no_stores)
 
     @cached_property
     def rows_of(self) -> dict[str, list[int]]:
@@ -102,11 +103,12 @@ class Held:
 
     def invented(self, generation: Generation) -> OfferedNeighbor | None:
         """A source that a row of an earlier store names, though that store never had it."""
-        taken_out = self.earlier[generation.run]
+        taken_out = self.earlier[generation.run].taken_out
         masks = is_masked(generation)
         for neighbor in generation.sources.neighbors:
             known = taken_out.get(neighbor.id, frozenset())
-            if not self.has(neighbor, masks=masks) and text_hash(neighbor.text) not in known:
+            said = source_hash(neighbor.text, neighbor.tokens) if masks else text_hash(neighbor.text)
+            if not self.has(neighbor, masks=masks) and said not in known:
                 return neighbor
         return None
 
@@ -135,7 +137,8 @@ def spans_now(generation: Generation, held: Held) -> list[Span]:
 def _fate(
     neighbor: OfferedNeighbor, piece: Piece, held: Held, generation: Generation, *, masks: bool
 ) -> Fate:
-    if neighbor.id in held.earlier.get(generation.run, {}):
+    before = held.earlier.get(generation.run)
+    if before and neighbor.id in before.taken_out:
         return "withdrawn"
     there = held.under(neighbor.id)
     same = [each for each in there if each.text == neighbor.text]

@@ -164,7 +164,10 @@ class Gate:
         return frozenset((name, tuple(word for (word,) in phrase)) for name, phrase in phrases)
 
     def _slots(self, draft: Draft, trace: Generation) -> Iterator[Reason]:
-        if self.lexicon is None or draft.table is None:
+        if self.lexicon is None:
+            return
+        if draft.table is None:
+            yield Reason("slot", "it has no record to compare its values with")
             return
         placed = placed_words(trace.text)
         slots = [(name, value) for name, values in draft.table for value in values]

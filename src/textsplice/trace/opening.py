@@ -71,10 +71,13 @@ class _Store:
         return self.opened.stored_texts.read()
 
 
-def open_texts(opened: Run | Prepared | Corpus, *, quiet: bool = False) -> SourceTexts:
-    """All texts, memory-mapped if they were opened before; if they can't be kept, a warning says so."""
+def open_texts(opened: Run | Prepared | Corpus, *, kept: bool = True, quiet: bool = False) -> SourceTexts:
+    """All texts, memory-mapped if they were opened before; if they can't be kept, a warning says so.
+
+    Unless `kept`, they are read themselves: whoever can write to the cache folder has no say.
+    """
     origin = _Corpus(opened) if isinstance(opened, Corpus) else _Store(opened)
-    made_from = origin.made_from()
+    made_from = origin.made_from() if kept else None
     if made_from is None:
         return _worked_out(origin, quiet)
     key = key_of_parts(_code(), made_from)

@@ -30,8 +30,8 @@ class Draft(NamedTuple):
 def read_drafts(source: str) -> Iterator[Draft]:
     """The texts of a file, or of standard input for `-`; blank lines are skipped.
 
-    A file whose name ends in `.jsonl` or `.jsonl.gz` has JSON lines; so has any other if its first line is a
-    JSON object, and standard input if it begins with a brace.
+    A file whose name ends in `.jsonl` or `.jsonl.gz` has JSON lines; so have others, and standard input, if
+    the first line is a JSON object.
     """
     json: bool | None = True if source.endswith((".jsonl", ".jsonl.gz")) else None
     lines = _standard_input() if source == STDIN else read_lines(Path(source))
@@ -40,7 +40,7 @@ def read_drafts(source: str) -> Iterator[Draft]:
         if not line.strip():
             continue
         if json is None:
-            json = line.lstrip().startswith("{") and (source == STDIN or _is_object(line))
+            json = line.lstrip().startswith("{") and _is_object(line)
         count += 1
         where = f"{'standard input' if source == STDIN else source}:{number}"
         yield _draft(line, str(number), where) if json else Draft(str(number), line.strip(), None, where)

@@ -214,7 +214,8 @@ def _collected(
         texts.add(row.text)
         written.add(map(number, row.written))
         masked.add(map(number, row.masked))
-        digest.update(f"{len(row.id)}:{row.id}{len(row.text)}:{row.text}".encode())
+        for part in (row.id, row.text, *row.masked):  # with another table, other words are masked
+            digest.update(f"{len(part)}:{part}".encode())
         count += 1
         if not count % AT_ONCE:
             advance(AT_ONCE)

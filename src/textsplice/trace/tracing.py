@@ -19,6 +19,7 @@ from textsplice.oracle.pricing import LONGEST, LeastDerivation
 from textsplice.oracle.sources import Sources
 from textsplice.oracle.splice import Splice
 from textsplice.oracle.splice import provenance as replay_origins
+from textsplice.parsing import short_repr
 from textsplice.search.generation import Generation, Provenance, inner, utf16_spans
 from textsplice.search.traced import POLICY, Certificate, Gap, Traced
 from textsplice.text.linearize import Linearized, linearize
@@ -59,6 +60,8 @@ class Tracer:
         exact: bool = True,
     ) -> Generation:
         """The fewest splices that make a text; not `exact`: over the rows that share most with it."""
+        if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InputError(f"a text is traced, not {short_repr(text)}.", where=id)
         tokens = tokenize(text, self.sources.tokenizer)
         if not tokens:
             raise InputError("there is no text to trace.", where=id)

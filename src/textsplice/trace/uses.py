@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from textsplice.search.generation import Generation, utf16_spans
@@ -41,14 +41,20 @@ class Use:
         }
 
 
-def uses(generation: Generation, sources: Collection[str]) -> list[Use]:
-    """Every use of these sources (ids of the store) in a text, from left to right."""
+def uses(
+    generation: Generation, sources: Collection[str], texts: Mapping[str, str] | None = None
+) -> list[Use]:
+    """Every use of these sources (ids of the store) in a text, from left to right.
+
+    With `texts`, which maps their texts to their ids, also under any other id that a row may give them.
+    """
     numbering = generation.sources.numbering
-    wanted = {
-        numbering.neighbor(rank): neighbor.id
-        for rank, neighbor in enumerate(generation.sources.neighbors)
-        if neighbor.id in sources
-    }
+    wanted: dict[int, str] = {}
+    for rank, neighbor in enumerate(generation.sources.neighbors):
+        if neighbor.id in sources:
+            wanted[numbering.neighbor(rank)] = neighbor.id
+        elif texts and neighbor.text in texts:
+            wanted[numbering.neighbor(rank)] = texts[neighbor.text]
     if not wanted:
         return []
     found = [

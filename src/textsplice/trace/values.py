@@ -7,6 +7,7 @@ the record's own one, or for which the record has no field, is passed where appr
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,8 +24,10 @@ from textsplice.text.yes_no import is_yes_or_no
 LEAST_TEXTS = 3  # so many approved texts make a plain word of a value
 LEAST_SHARE = 0.03  # and they do it at least so often, compared with texts that say it as a value
 _ARTICLES = frozenset(("the", "a", "an"))
+_WORD = re.compile(r"[^\W_]+(?:(?<=\d)[.,]\d+)*")  # 3.5 is one word, fast-food two
 
-Key = tuple[str, ...]  # a value as it is compared: its words, without case and accents
+# A value as it is compared: its words, without case, accents, punctuation and the s of a plural.
+Key = tuple[str, ...]
 _Place = tuple[Key, int, str]  # a value with the word before it (-1) or after it (1)
 
 
@@ -86,13 +89,12 @@ class KnownValues:
 
     def foreign(self, tokens: Sequence[str], table: Table) -> Iterator[Foreign]:
         """The values in a draft that its record does not have, once for each field that they may be of."""
-        words = [_folded(token) for token in tokens]
-        found = self._find(words, table)
+        found = self._find(tokens, table)
         own = dict[str, set[Key]]()
         for name, key in self._slots(table):
             own.setdefault(name, set()).add(key)
         said = {each.key for each in found if each.own}
-        around = _around(words, found)
+        around = _around(tokens, found)
         for each in (each for each in found if not each.own):
             inside = {name for name, keys in own.items() if any(_is_part(each.key, key) for key in keys)}
             for name in sorted(self._fields[each.key]):
@@ -109,8 +111,10 @@ class KnownValues:
                 for key in _keys(value, self.tokenizer):
                     yield name, key
 
-    def _find(self, words: Sequence[str], table: Table) -> list[_Found]:
+    def _find(self, tokens: Sequence[str], table: Table) -> list[_Found]:
         """The record's values and those of other records in a text; from the left, the longest first."""
+        placed = [(word, place) for place, token in enumerate(tokens) for word in _words(token)]
+        words, places = [word for word, _ in placed], [place for _, place in placed]
         own = {key for _, key in self._slots(table)}
         lengths = _lengths(own)
         found: list[_Found] = []
@@ -120,12 +124,14 @@ class KnownValues:
             if known is None and mine is None:
                 start += 1
                 continue
+            step = 1
             for length in sorted({*(known or ()), *(mine or ())}, reverse=True):
                 key = tuple(words[start : start + length])
                 if len(key) == length and (key in own or key in self._fields):
-                    found.append(_Found(start, start + length, key, key in own))
+                    found.append(_Found(places[start], places[start + length - 1] + 1, key, key in own))
+                    step = length
                     break
-            start = found[-1].stop if found and found[-1].stop > start else start + 1
+            start += step
         return found
 
     def _is_plain(self, each: _Found, around: Sequence[str], field: str, *, has_field: bool) -> bool:
@@ -151,9 +157,9 @@ class KnownValues:
         for text, number in zip(self._texts, self._table_of, strict=True):
             table = self._tables[number]
             names = {name for name, values in table if values}
-            words = [_folded(token) for token in tokenize(text, self.tokenizer)]
-            found = self._find(words, table)
-            around = _around(words, found)
+            tokens = tokenize(text, self.tokenizer)
+            found = self._find(tokens, table)
+            around = _around(tokens, found)
             own = {place for each in found if each.own for place in _places(each, around)}
             plain = {place for each in found if not each.own for place in _places(each, around)}
             habits.own.update(own)
@@ -185,9 +191,9 @@ class _Counted:
         return cls(texts, fields, keys, slots)
 
 
-def _around(words: Sequence[str], found: Iterable[_Found]) -> list[str]:
+def _around(tokens: Sequence[str], found: Iterable[_Found]) -> list[str]:
     """The text from begin to end, with a mask for each word of the record's own values."""
-    around = [BEGIN, *words, END]
+    around = [BEGIN, *map(_folded, tokens), END]
     for each in found:
         if each.own:
             around[each.start + 1 : each.stop + 1] = [MASK] * (each.stop - each.start)
@@ -221,10 +227,22 @@ def _folded(token: str) -> str:
 
 
 @lru_cache(maxsize=1 << 17)
+def _words(token: str) -> tuple[str, ...]:
+    """The words of a token as they are compared: none for a mark, two for `fast-food` between spaces."""
+    folded = _folded(token)
+    if folded[:1] in ("'", "’"):  # what a name may have behind it: 's
+        return ()
+    return tuple(_singular(word) for word in _WORD.findall(folded))
+
+
+def _singular(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word[-1] == "s" and word[-2] != "s" and word.isalpha() else word
+
+
+@lru_cache(maxsize=1 << 17)
 def _keys(value: str, tokenizer: Tokenizer) -> tuple[Key, ...]:
     """A value as texts may say it: with and without its article. Yes, no and stop words are no values."""
-    key = tuple(_folded(token) for token in tokenize(value, tokenizer))
-    says = any(character.isalnum() for word in key for character in word)
-    if not says or is_yes_or_no(value) or (len(key) == 1 and key[0] in STOP_WORDS):
+    key = tuple(word for token in tokenize(value, tokenizer) for word in _words(token))
+    if not key or is_yes_or_no(value) or (len(key) == 1 and key[0] in STOP_WORDS):
         return ()
     return (key, key[1:]) if len(key) > 1 and key[0] in _ARTICLES else (key,)

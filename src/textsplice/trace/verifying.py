@@ -119,9 +119,9 @@ class Verifier:
                 f"neighbor {neighbor.id!r} is neither in the store nor what was withdrawn from run "
                 f"{generation.run!r}"
             )
-        if proof is None or generation.traced is not None:
-            return None
-        return made_with(generation, proof)
+        if generation.traced is not None:  # that store had all texts of this one
+            return _traced_otherwise(generation, self.now.tracer, held.earlier[generation.run].rows)
+        return None if proof is None else made_with(generation, proof)
 
 
 def _is_of(generation: Generation, witness: Witness | None) -> bool:
@@ -133,18 +133,23 @@ def untrue(generation: Generation, witness: Witness) -> str | None:
 
     Other splices may be as few. Which rows the fast mode looked at is not said, so it is not asked.
     """
-    said, tracer = generation.traced, witness.tracer
+    if generation.traced is None:
+        return None
+    for neighbor in generation.sources.neighbors:
+        if not _is_source(neighbor, witness, masked=is_masked(generation)):
+            return f"neighbor {neighbor.id!r} is not in the store, or has another text or other masks there"
+    return _traced_otherwise(generation, witness.tracer, len(witness.tracer.sources))
+
+
+def _traced_otherwise(generation: Generation, tracer: Tracer, rows: int) -> str | None:
+    """What tracing says otherwise of a trace over `rows` texts, all of the tracer's among them."""
+    said = generation.traced
     if said is None:
         return None
     if generation.tokenizer != tracer.sources.tokenizer:
         return f"its tokenizer is {generation.tokenizer!r}, the store's {tracer.sources.tokenizer!r}"
-    if said.certificate.rows != len(tracer.sources):
-        return (
-            f"its certificate is over {said.certificate.rows:,} rows, the store has {len(tracer.sources):,}"
-        )
-    for neighbor in generation.sources.neighbors:
-        if not _is_source(neighbor, witness, masked=is_masked(generation)):
-            return f"neighbor {neighbor.id!r} is not in the store, or has another text there"
+    if said.certificate.rows != rows:
+        return f"its certificate is over {said.certificate.rows:,} rows, the store has {rows:,}"
     try:
         again = tracer.trace(generation.text, generation.table, exact=said.certificate.proved)
     except TextspliceError as error:  # a text that is too long to be traced

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -44,15 +44,20 @@ class Concerned:
         )
 
 
-def concerned(files: Iterable[Path], sources: Collection[str]) -> Iterator[Concerned]:
-    """The texts of files of generations that use one of these sources (ids of the store), row by row."""
+def concerned(
+    files: Iterable[Path], sources: Collection[str], texts: Mapping[str, str] | None = None
+) -> Iterator[Concerned]:
+    """The texts of files of generations that use one of these sources (ids of the store), row by row.
+
+    With `texts`, which maps their texts to their ids, also under any other id that a row gives them.
+    """
     wanted = frozenset(sources)
     for file in files:
         rows = 0
         for where, generation in read_generations(file, exact=True):
             verify(generation, where=where)  # what was changed could hide a use
             rows += 1
-            if found := uses(generation, wanted):
+            if found := uses(generation, wanted, texts):
                 yield Concerned(file, where, generation, found)
         if not rows:
             raise no_rows(file)
