@@ -27,6 +27,8 @@ LATER_SETTINGS = (
     ("training", "device"),
     ("search", "device"),
     ("search", "max_table_tokens"),
+    ("search", "proposers"),
+    ("search", "writers"),
 )
 LARGEST = 2**31 - 1  # of all numbers in a configuration; none is below 0
 # Beyond these, nothing could be made, or no machine has the memory for it.
@@ -174,6 +176,10 @@ class SearchConfig:
     start_neighbors: int = 8
     slots_first: bool = True
     judge: str = ""
+    # Who is asked for texts, in this order, until one has a text that obeys the rules.
+    proposers: tuple[Literal["policy", "drafts", "swap"], ...] = ("policy",)
+    # Folders of lrt or copy runs whose texts are the drafts; none means this run.
+    writers: tuple[str, ...] = ()
     batch_size: int = 32
     device: Device = "auto"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
@@ -20,6 +20,7 @@ from textsplice.policy.kind import Kind
 from textsplice.runs.lineage import earlier
 from textsplice.runs.prepared import Prepared
 from textsplice.runs.run import Run
+from textsplice.search.drafts import DraftProposer
 from textsplice.search.generation import Generation
 from textsplice.search.judge import likelihoods
 from textsplice.search.offers import Offers
@@ -174,7 +175,9 @@ class Splicer:
             self.policy.to(resolve(search.device, where="search.device"))
         if total is None and isinstance(tables, Sequence):
             total = len(tables)
-        return self._pipeline().generations(tables, search, tuple(rules), total=total, quiet=not progress)
+        return self._pipeline(search).generations(
+            tables, search, tuple(rules), total=total, quiet=not progress
+        )
 
     def generate_again(
         self, generations: Iterable[Generation], *, progress: bool = True
@@ -236,7 +239,7 @@ class Splicer:
 
     def made(self, search: SearchConfig, rules: Sequence[Rule] = ()) -> Made:
         """How texts are made with these settings, as their rows say it."""
-        return self._pipeline().made(search, rules)
+        return self._pipeline(search).made(search, rules)
 
     def likelihoods(self, table: Table, texts: Sequence[str]) -> list[float]:
         """The mean log-probability per token of each text, as a text of this table (LRT, S2S+copy)."""
@@ -250,10 +253,33 @@ class Splicer:
             return SwapProposer(self._offers)
         return PolicyProposer(self.policy, self._offers, self.encodings)
 
-    def _pipeline(self) -> Pipeline:
+    def _drafts(self, writers: Sequence[str]) -> DraftProposer:
+        """Derives the texts of these runs, or of this one."""
+        runs = [self._judge(writer) for writer in writers] or [self]
+        for run in runs:
+            if run.policy is None or run.policy.kind.writes != "tokens":
+                raise InputError(
+                    f"the {run.kind.name!r} run {run.run} writes no drafts.",
+                    where="search.writers" if writers else "search.proposers",
+                    remedy="Drafts are written by lrt and copy runs: name one in search.writers.",
+                )
+        return DraftProposer(tuple(run.proposer for run in runs), self._offers)
+
+    def _proposers(self, search: SearchConfig) -> tuple[Proposer, ...]:
+        """Who is asked, in order; without a policy swap alone."""
+        if self.policy is None:
+            return (self.proposer,)
+        known: dict[str, Callable[[], Proposer]] = {
+            "policy": lambda: self.proposer,
+            "drafts": lambda: self._drafts(search.writers),
+            "swap": lambda: SwapProposer(self._offers),
+        }
+        return tuple(known[name]() for name in search.proposers)
+
+    def _pipeline(self, search: SearchConfig) -> Pipeline:
         weights = None if self.policy is None else self.weights
         return Pipeline(
-            self.proposer,
+            self._proposers(search),
             self.run,
             weights,
             self.store.tokenizer,

@@ -27,6 +27,7 @@ class Kind:
     """A way of making texts: its name, whether it splices from neighbors, and what its provenance means.
 
     `sums_occurrences`: it can choose a word by the sum over all places the word could be copied from.
+    `derives_after`: it writes texts, which are then derived from others with the fewest splices.
     `writes`: one token after another, splices that replace one another, or derivations of another shape.
     """
 
@@ -34,9 +35,12 @@ class Kind:
     uses_neighbors: bool = True
     sums_occurrences: bool = False
     writes: Literal["tokens", "splices", "other"] = "other"
+    derives_after: bool = False
 
     def attribution(self, *, marginalize: bool) -> Attribution:
         """What the provenance of its texts is, given the setting `search.marginalize`."""
+        if self.derives_after:
+            return "least"
         return "most-probable" if self.sums_occurrences and marginalize else "exact"
 
 

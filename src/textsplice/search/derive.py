@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from textsplice.oracle.canvas import TOKEN_MARKS, obstacle
+from textsplice.oracle.numbering import Numbering
 from textsplice.oracle.sources import Sources
-from textsplice.oracle.splice import provenance
+from textsplice.oracle.splice import Splice, provenance
 from textsplice.policy.problem import Candidate, Draft
 from textsplice.search.generation import inner
 
@@ -30,3 +32,26 @@ def derive(candidate: Candidate, sources: Sources, words: Sequence[str]) -> Deri
         reason = "a field's name appears in the text"
     own = inner(origins, used)
     return Derived(candidate, Draft(list(map(used.token, own)), own, used, candidate.splices), reason)
+
+
+def without_unused(sources: Sources, splices: Sequence[Splice]) -> tuple[Sources, tuple[Splice, ...]]:
+    """The same derivation with only those neighbors that it uses."""
+    numbering = sources.numbering
+    used = sorted({numbering.rank(s.neighbor) for s in splices if numbering.is_neighbor(s.neighbor)})
+    places = {rank: place for place, rank in enumerate(used)}
+    kept = replace(sources, neighbors=tuple(sources.neighbors[rank] for rank in used))
+    return kept, renumbered(splices, places, len(sources.neighbors), len(used))
+
+
+def renumbered(
+    splices: Sequence[Splice], places: Mapping[int, int], before: int, after: int
+) -> tuple[Splice, ...]:
+    """The splices of a derivation from `before` neighbors with these put to other places among `after`."""
+    old, new = Numbering(before), Numbering(after)
+
+    def number(source: int) -> int:
+        if old.is_neighbor(source):
+            return new.neighbor(places[old.rank(source)])
+        return new.word(old.word_id(source)) if old.is_word(source) else source
+
+    return tuple(splice._replace(neighbor=number(splice.neighbor)) for splice in splices)

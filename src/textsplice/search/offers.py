@@ -46,6 +46,11 @@ class Offers:
             nearest.setdefault(self.neighbor(row).tokens, row)
         return list(nearest.values())
 
+    def allowed(self, rules: tuple[Rule, ...]) -> NDArray[np.bool_]:
+        """The rows that may be spliced from under these rules."""
+        admitted = self._allowed(rules)
+        return self.store.offered if admitted is None else self.store.offered & admitted
+
     def _allowed(self, rules: tuple[Rule, ...]) -> NDArray[np.bool_] | None:
         choosy = tuple(rule for rule in rules if type(rule).admits is not Rule.admits)
         if not choosy:

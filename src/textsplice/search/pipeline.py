@@ -12,10 +12,10 @@ from textsplice.corpus.table import Example, Table
 from textsplice.errors import InputError
 from textsplice.memory import release_memory
 from textsplice.oracle.sources import Sources
-from textsplice.policy.problem import Candidate, Outcome, broken_rule
+from textsplice.policy.problem import Candidate, broken_rule
 from textsplice.progress import bar
 from textsplice.search.choose import Slips, choose, slot_slips, worded_slips
-from textsplice.search.derive import Derived, derive
+from textsplice.search.derive import Derived, derive, without_unused
 from textsplice.search.generation import Alternative, Generation, Status, make_generation
 from textsplice.search.judge import Judge, opinion
 from textsplice.search.propose import Proposal, Proposer
@@ -42,12 +42,14 @@ class Made(TypedDict):
 
 @dataclass(frozen=True)
 class Pipeline:
-    """Makes texts of tables with one proposer; `run` and `weights` are what rows say of it.
+    """Makes texts of tables; `run` and `weights` are what rows say of it.
 
-    `judge` opens the run that `search.judge` names. `max_table_tokens` is the limit of the run's corpus.
+    Each proposer is asked about the tables for which those before it have no text that obeys the rules.
+    `judge` opens the run that `search.judge` names, and those of `search.writers`. `max_table_tokens` is the
+    limit of the run's corpus.
     """
 
-    proposer: Proposer
+    proposers: tuple[Proposer, ...]
     run: str
     weights: str | None
     tokenizer: Tokenizer
@@ -66,29 +68,48 @@ class Pipeline:
     ) -> Iterator[Generation]:
         """The texts of tables, in their order, `search.batch_size` at a time."""
         made = self.made(search, rules)
+        limit = search.max_table_tokens or self.max_table_tokens
         remaining = (_example(record, number) for number, record in enumerate(tables))
         with bar(total, "generating", quiet=quiet) as progress:
             while batch := list(islice(remaining, search.batch_size)):
-                yield from self._batch(batch, search, rules, made)
+                fitting = [table_length(each.table, self.tokenizer, limit) <= limit for each in batch]
+                asked = [each for each, fits in zip(batch, fitting, strict=True) if fits]
+                found = iter(self._batch(asked, search, rules, made) if asked else ())
+                for example, fits in zip(batch, fitting, strict=True):
+                    yield next(found) if fits else self._too_long(example, limit, search, made)
                 progress.advance(len(batch))
                 release_memory()
 
     def _batch(
         self, batch: Sequence[Example], search: SearchConfig, rules: tuple[Rule, ...], made: Made
     ) -> Iterator[Generation]:
-        """The texts of some tables; those that are too long are not searched, and their rows say so."""
-        limit = search.max_table_tokens or self.max_table_tokens
-        lengths = [table_length(example.table, self.tokenizer, limit) for example in batch]
-        fitting = [example for example, length in zip(batch, lengths, strict=True) if length <= limit]
-        proposals = iter(self.proposer.propose(fitting, rules, search) if fitting else ())
-        for example, length in zip(batch, lengths, strict=True):
-            if length <= limit:
-                yield self._generation(next(proposals), search, rules, made)
-                continue
-            outcome = Outcome()
-            outcome.obstacle = too_long(length, limit)
-            sources = Sources(linearize(example.table, self.tokenizer), (), {})
-            yield self._generation(Proposal(example, sources, (), outcome), search, rules, made)
+        """The texts of some tables; a proposer is asked about those that have none from earlier ones."""
+        found: dict[int, Generation] = {}
+        for proposer in self.proposers:
+            left = [i for i in range(len(batch)) if i not in found or found[i].status != "ok"]
+            proposals = proposer.propose([batch[i] for i in left], rules, search) if left else ()
+            for i, proposal in zip(left, proposals, strict=True):
+                new = self._generation(proposer, proposal, search, rules, made)
+                if i not in found or (new.status == "ok" or found[i].status == "abstained"):
+                    found[i] = new
+        return (found[i] for i in range(len(batch)))
+
+    def _too_long(self, example: Example, limit: int, search: SearchConfig, made: Made) -> Generation:
+        """What is given for a table that is not searched."""
+        attribution = self.proposers[0].kind.attribution(marginalize=search.marginalize)
+        length = table_length(example.table, self.tokenizer, limit)
+        return make_generation(
+            id=example.id,
+            table=example.table,
+            sources=Sources(linearize(example.table, self.tokenizer), (), {}),
+            splices=(),
+            score=float("-inf"),
+            status="abstained",
+            reason=too_long(length, limit),
+            **made,
+            tokenizer=self.tokenizer,
+            attribution=attribution,
+        )
 
     def made(self, search: SearchConfig, rules: Sequence[Rule] = ()) -> Made:
         """How texts are made with these settings."""
@@ -97,38 +118,50 @@ class Pipeline:
             settings["judge"] = self.judge(search.judge).weights  # the name of a folder says little elsewhere
         else:
             del settings["judge"]
-        if not search.max_table_tokens:  # the run's own limit
-            del settings["max_table_tokens"]
+        if search.writers:
+            settings["writers"] = [self.judge(writer).weights for writer in search.writers]
+        for name in ("max_table_tokens", "proposers", "writers"):  # not said if they are as they were before
+            if getattr(search, name) == getattr(SearchConfig(), name):
+                del settings[name]
         return {
             "run": self.run,
-            "policy": self.proposer.kind.name,
+            "policy": self.proposers[0].kind.name,
             "rules": [rule.to_dict() for rule in rules],
             "weights": self.weights,
             "search": settings,
         }
 
     def _generation(
-        self, proposal: Proposal, search: SearchConfig, rules: tuple[Rule, ...], made: Made
+        self,
+        proposer: Proposer,
+        proposal: Proposal,
+        search: SearchConfig,
+        rules: tuple[Rule, ...],
+        made: Made,
     ) -> Generation:
         """The best candidate that is a text and obeys the rules, else the unfinished one, else none."""
-        attribution = self.proposer.kind.attribution(marginalize=search.marginalize)
+        kind = proposer.kind
+        made = {**made, "policy": kind.name}
 
         def make(candidate: Candidate, status: Status) -> Generation:
+            sources, splices = proposal.sources.using(candidate.splices, proposal.words), candidate.splices
+            if kind.derives_after:  # other drafts' neighbors were not offered to this one
+                sources, splices = without_unused(sources, splices)
             return make_generation(
                 id=proposal.example.id,
                 table=proposal.example.table,
-                sources=proposal.sources.using(candidate.splices, proposal.words),
-                splices=candidate.splices,
+                sources=sources,
+                splices=splices,
                 score=candidate.score,
                 status=status,
                 **made,
                 tokenizer=self.tokenizer,
-                attribution=attribution,
+                attribution=kind.attribution(marginalize=search.marginalize),
             )
 
         outcome = proposal.outcome
         found = self._texts(proposal, outcome.ranked(), rules)
-        ranked = self._ranked(proposal, found, search)[: search.beam]
+        ranked = self._ranked(proposer.choosing(search), proposal, found)[: search.beam]
         if ranked:
             others = tuple(Alternative(make(c, "ok").text, c.score) for c in ranked[1:])
             return replace(make(ranked[0], "ok"), alternatives=others)
@@ -153,9 +186,8 @@ class Pipeline:
                 proposal.outcome.hinder(broken, rule=rule, score=candidate.score)
         return kept
 
-    def _ranked(self, proposal: Proposal, found: Sequence[Derived], search: SearchConfig) -> list[Candidate]:
+    def _ranked(self, search: SearchConfig, proposal: Proposal, found: Sequence[Derived]) -> list[Candidate]:
         """The candidates, best first."""
-        search = self.proposer.choosing(search)
         return choose(
             found,
             proposal.sources,

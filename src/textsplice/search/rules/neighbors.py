@@ -18,6 +18,7 @@ class ApprovedNeighbors(Rule):
 
     ids: frozenset[str]
     name: ClassVar[str] = "approved-neighbors"
+    of_sources: ClassVar[bool] = True
 
     def __init__(self, ids: Sequence[str] | frozenset[str]) -> None:
         object.__setattr__(self, "ids", frozenset(ids))
@@ -47,6 +48,7 @@ class NeighborsWhere(Rule):
     label: str
     predicate: Callable[[OfferedNeighbor], bool] | None
     name: ClassVar[str] = "neighbors-where"
+    of_sources: ClassVar[bool] = True
 
     def admits(self, neighbor: OfferedNeighbor) -> bool:
         return self.predicate is None or self.predicate(neighbor)

@@ -30,6 +30,7 @@ class Rule:
     """
 
     name: ClassVar[str]
+    of_sources: ClassVar[bool] = False  # it asks where words come from, not only which they are
 
     def admits(self, neighbor: OfferedNeighbor) -> bool:
         """Whether a text of the store may be offered as a neighbor."""

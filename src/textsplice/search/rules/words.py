@@ -21,6 +21,7 @@ class CopyOnly(Rule):
     """All words are copied from the table or a neighbor, none is generated from the vocabulary."""
 
     name: ClassVar[str] = "copy-only"
+    of_sources: ClassVar[bool] = True
 
     def permits(self, word: str, kind: SourceKind) -> bool:
         return kind != "vocabulary" or word in (BEGIN, END)

@@ -1,0 +1,124 @@
+"""Drafts: what policies that write word by word propose, derived from people's texts with the fewest splices.
+
+Such a policy chooses its words one by one. Its text is then derived from all texts that may be spliced from,
+as if somebody else had written it: the provenance says what the text *can be made* of (`least`), and only
+words that stand in no text and in no value of the table come from the vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textsplice.config import SearchConfig
+from textsplice.corpus.table import Example
+from textsplice.neighbors.by_text import TextIndex
+from textsplice.oracle.pricing import LeastDerivation, Pricing
+from textsplice.oracle.sources import SourceKind, Sources
+from textsplice.policy.kind import Kind
+from textsplice.policy.problem import Candidate, Draft, Outcome
+from textsplice.search.derive import renumbered
+from textsplice.search.offers import Offers
+from textsplice.search.propose import Proposal, Proposer
+from textsplice.search.rules.rule import Rule
+from textsplice.text.linearize import Linearized, linearize
+from textsplice.text.masking import mask_runs
+from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID, Vocabulary
+
+DRAFTS = Kind("drafts", derives_after=True)
+LOOKED_AT = 1000  # texts that share most with a draft; it is derived from these
+
+
+@dataclass(frozen=True)
+class DraftProposer:
+    """Derives what other proposers write; all of their texts are candidates."""
+
+    writers: tuple[Proposer, ...]
+    offers: Offers
+    kind: Kind = DRAFTS
+
+    @cached_property
+    def _index(self) -> TextIndex:
+        return TextIndex.build(self.offers.store.tokens, MASK_ID)
+
+    @cached_property
+    def _pricing(self) -> Pricing:
+        return Pricing(self.offers.store.tokens, MASK_ID)
+
+    def choosing(self, search: SearchConfig) -> SearchConfig:
+        """The texts that a draft is derived from are not those nearest to the table: they are not typical."""
+        return replace(search, choose="consensus") if search.choose == "typical" else search
+
+    def propose(
+        self, examples: Sequence[Example], rules: tuple[Rule, ...], search: SearchConfig
+    ) -> Iterator[Proposal]:
+        """The drafts of each table, derived."""
+        allow = self.offers.allowed(rules)
+        asked = self._of_writers(rules, allow)
+        written = zip(*(writer.propose(examples, asked, search) for writer in self.writers), strict=True)
+        for example, proposals in zip(examples, written, strict=True):
+            yield self._derived(example, proposals, allow)
+
+    def _of_writers(self, rules: tuple[Rule, ...], allow: NDArray[np.bool_]) -> tuple[Rule, ...]:
+        """The rules as writers must keep them, who do not know yet where a word will come from."""
+        kept = tuple(rule for rule in rules if not rule.of_sources)
+        if len(kept) == len(rules):
+            return rules
+        standing = np.unique(self.offers.store.tokens.take(np.flatnonzero(allow)).values)
+        words = frozenset(self.offers.vocabulary.decode(standing.tolist()))
+        return (*kept, Standing(words, tuple(rule for rule in rules if rule.of_sources)))
+
+    def _derived(self, example: Example, proposals: Sequence[Proposal], allow: NDArray[np.bool_]) -> Proposal:
+        table = linearize(example.table, self.offers.store.tokenizer)
+        texts: dict[tuple[str, ...], float] = {}
+        outcome = Outcome()
+        for proposal in proposals:
+            outcome.obstacle = proposal.outcome.obstacle
+            for candidate in proposal.outcome.ranked():
+                text = tuple(proposal.words[n] for n in candidate.ids if n not in (BEGIN_ID, END_ID))
+                texts[text] = max(candidate.score, texts.get(text, float("-inf")))
+        words = self.offers.vocabulary.extended(w for text in (*texts, table.tokens) for w in text)
+        found = [(self._derivation(text, table, words, allow), text) for text in texts]
+        rows = list(dict.fromkeys(row for each, _ in found for row in each.rows))
+        place = {row: number for number, row in enumerate(rows)}
+        for each, text in found:
+            ids = (BEGIN_ID, *words.encode(text), END_ID)
+            places = {rank: place[row] for rank, row in enumerate(each.rows)}
+            splices = renumbered(each.splices, places, len(each.rows), len(rows))
+            outcome.finish(Candidate(splices, ids, texts[text]))
+        sources = Sources(table, tuple(map(self.offers.neighbor, rows)), {})
+        return Proposal(example, sources, words.words, outcome)
+
+    def _derivation(
+        self, text: Sequence[str], table: Linearized, words: Vocabulary, allow: NDArray[np.bool_]
+    ) -> LeastDerivation:
+        target = np.array([BEGIN_ID, *words.encode(text), END_ID], dtype=np.int32)
+        masked = target.copy()
+        for start, stop in mask_runs(text, table.value_tokens()):
+            masked[start + 1 : stop + 1] = MASK_ID
+        rows = self._index.search(masked, LOOKED_AT, allow=allow)
+        segments = np.array(table.segment_numbers(), dtype=np.int32)
+        tokens = np.array(words.encode(table.tokens), dtype=np.int32)
+        return self._pricing.least(target, rows, table=(tokens, segments), allow=allow, exact=False)
+
+
+@dataclass(frozen=True)
+class Standing(Rule):
+    """What rules about sources ask of a writer: a word counts as copied if it stands in some text."""
+
+    words: frozenset[str]
+    rules: tuple[Rule, ...]
+    name = "standing"
+
+    def permits(self, word: str, kind: SourceKind) -> bool:
+        if kind == "vocabulary" and word in self.words:
+            kind = "neighbor"
+        return all(rule.permits(word, kind) for rule in self.rules)
+
+    def violation(self, draft: Draft) -> str | None:
+        del draft
+        return None
