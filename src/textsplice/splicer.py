@@ -20,7 +20,7 @@ from textsplice.policy.kind import Kind
 from textsplice.runs.lineage import earlier
 from textsplice.runs.prepared import Prepared
 from textsplice.runs.run import Run
-from textsplice.search.drafts import DraftProposer
+from textsplice.search.drafts import DRAFTS, Derivations, DraftProposer
 from textsplice.search.generation import Generation
 from textsplice.search.judge import likelihoods
 from textsplice.search.offers import Offers
@@ -131,7 +131,7 @@ class Splicer:
     def proof(self) -> Proof:
         """What generations of this run can be verified against."""
         trained = self.policy is not None or self.folder is not None
-        policies = {SWAP.name, self.config.policy.kind} if trained else {SWAP.name}
+        policies = {SWAP.name, DRAFTS.name, self.config.policy.kind} if trained else {SWAP.name}
         return Proof(self.run, frozenset(policies), self._offers, self.config, self.weights, self.old)
 
     @cached_property
@@ -253,6 +253,10 @@ class Splicer:
             return SwapProposer(self._offers)
         return PolicyProposer(self.policy, self._offers, self.encodings)
 
+    @cached_property
+    def _derivations(self) -> Derivations:
+        return Derivations(self._offers)
+
     def _drafts(self, writers: Sequence[str]) -> DraftProposer:
         """Derives the texts of these runs, or of this one."""
         runs = [self._judge(writer) for writer in writers] or [self]
@@ -263,7 +267,7 @@ class Splicer:
                     where="search.writers" if writers else "search.proposers",
                     remedy="Drafts are written by lrt and copy runs: name one in search.writers.",
                 )
-        return DraftProposer(tuple(run.proposer for run in runs), self._offers)
+        return DraftProposer(tuple(run.proposer for run in runs), self._derivations)
 
     def _proposers(self, search: SearchConfig) -> tuple[Proposer, ...]:
         """Who is asked, in order; without a policy swap alone."""

@@ -35,9 +35,10 @@ def derive(candidate: Candidate, sources: Sources, words: Sequence[str]) -> Deri
 
 
 def without_unused(sources: Sources, splices: Sequence[Splice]) -> tuple[Sources, tuple[Splice, ...]]:
-    """The same derivation with only those neighbors that it uses."""
+    """The same derivation with only those neighbors that it uses, in the order of their first use."""
     numbering = sources.numbering
-    used = sorted({numbering.rank(s.neighbor) for s in splices if numbering.is_neighbor(s.neighbor)})
+    ranks = (numbering.rank(s.neighbor) for s in splices if numbering.is_neighbor(s.neighbor))
+    used = list(dict.fromkeys(ranks))
     places = {rank: place for place, rank in enumerate(used)}
     kept = replace(sources, neighbors=tuple(sources.neighbors[rank] for rank in used))
     return kept, renumbered(splices, places, len(sources.neighbors), len(used))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +20,10 @@ from textsplice.corpus.table import Example
 from textsplice.neighbors.by_text import TextIndex
 from textsplice.oracle.pricing import LeastDerivation, Pricing
 from textsplice.oracle.sources import SourceKind, Sources
+from textsplice.oracle.splice import Splice
 from textsplice.policy.kind import Kind
 from textsplice.policy.problem import Candidate, Draft, Outcome
-from textsplice.search.derive import renumbered
+from textsplice.search.derive import renumbered, without_unused
 from textsplice.search.offers import Offers
 from textsplice.search.propose import Proposal, Proposer
 from textsplice.search.rules.rule import Rule
@@ -34,12 +36,10 @@ LOOKED_AT = 1000  # texts that share most with a draft; it is derived from these
 
 
 @dataclass(frozen=True)
-class DraftProposer:
-    """Derives what other proposers write; all of their texts are candidates."""
+class Derivations:
+    """Derives texts from those that are offered: the same text always in the same way."""
 
-    writers: tuple[Proposer, ...]
     offers: Offers
-    kind: Kind = DRAFTS
 
     @cached_property
     def _index(self) -> TextIndex:
@@ -48,6 +48,57 @@ class DraftProposer:
     @cached_property
     def _pricing(self) -> Pricing:
         return Pricing(self.offers.store.tokens, MASK_ID)
+
+    def of(
+        self, text: Sequence[str], table: Linearized, words: Vocabulary, allow: NDArray[np.bool_]
+    ) -> LeastDerivation:
+        """The fewest splices from the rows that are allowed and share most with a text."""
+        target = np.array([BEGIN_ID, *words.encode(text), END_ID], dtype=np.int32)
+        masked = target.copy()
+        for start, stop in mask_runs(text, table.value_tokens()):
+            masked[start + 1 : stop + 1] = MASK_ID
+        rows = self._index.search(masked, LOOKED_AT, allow=allow)
+        segments = np.array(table.segment_numbers(), dtype=np.int32)
+        tokens = np.array(words.encode(table.tokens), dtype=np.int32)
+        return self._pricing.least(target, rows, table=(tokens, segments), allow=allow, exact=False)
+
+    def again(self, text: Sequence[str], table: Linearized, rules: tuple[Rule, ...]) -> Derivation:
+        """The derivation that a row of drafts must have, given its text."""
+        words = self.offers.vocabulary.extended((*text, *table.tokens))
+        found = self.of(text, table, words, self.offers.allowed(rules))
+        sources = Sources(table, tuple(map(self.offers.neighbor, found.rows)), {})
+        return Derivation(*without_unused(sources.using(found.splices, words.words), found.splices))
+
+
+class Derivation(NamedTuple):
+    """Splices, and the sources that they number."""
+
+    sources: Sources
+    splices: tuple[Splice, ...]
+
+    def spelled(self) -> list[tuple[object, ...]]:
+        """The splices with sources by what they are: words have other numbers where more words are known."""
+        numbering = self.sources.numbering
+        return [
+            (splice.start, splice.stop, *self.sources[splice.neighbor])
+            if numbering.is_word(splice.neighbor)
+            else tuple(splice)
+            for splice in self.splices
+        ]
+
+
+@dataclass(frozen=True)
+class DraftProposer:
+    """Derives what other proposers write; all of their texts are candidates."""
+
+    writers: tuple[Proposer, ...]
+    derivations: Derivations
+    kind: Kind = DRAFTS
+
+    @property
+    def offers(self) -> Offers:
+        """The texts that may be spliced from."""
+        return self.derivations.offers
 
     def choosing(self, search: SearchConfig) -> SearchConfig:
         """The texts that a draft is derived from are not those nearest to the table: they are not typical."""
@@ -82,7 +133,7 @@ class DraftProposer:
                 text = tuple(proposal.words[n] for n in candidate.ids if n not in (BEGIN_ID, END_ID))
                 texts[text] = max(candidate.score, texts.get(text, float("-inf")))
         words = self.offers.vocabulary.extended(w for text in (*texts, table.tokens) for w in text)
-        found = [(self._derivation(text, table, words, allow), text) for text in texts]
+        found = [(self.derivations.of(text, table, words, allow), text) for text in texts]
         rows = list(dict.fromkeys(row for each, _ in found for row in each.rows))
         place = {row: number for number, row in enumerate(rows)}
         for each, text in found:
@@ -92,18 +143,6 @@ class DraftProposer:
             outcome.finish(Candidate(splices, ids, texts[text]))
         sources = Sources(table, tuple(map(self.offers.neighbor, rows)), {})
         return Proposal(example, sources, words.words, outcome)
-
-    def _derivation(
-        self, text: Sequence[str], table: Linearized, words: Vocabulary, allow: NDArray[np.bool_]
-    ) -> LeastDerivation:
-        target = np.array([BEGIN_ID, *words.encode(text), END_ID], dtype=np.int32)
-        masked = target.copy()
-        for start, stop in mask_runs(text, table.value_tokens()):
-            masked[start + 1 : stop + 1] = MASK_ID
-        rows = self._index.search(masked, LOOKED_AT, allow=allow)
-        segments = np.array(table.segment_numbers(), dtype=np.int32)
-        tokens = np.array(words.encode(table.tokens), dtype=np.int32)
-        return self._pricing.least(target, rows, table=(tokens, segments), allow=allow, exact=False)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from textsplice.extensions import PLUGINS, POLICIES
 from textsplice.neighbors.store import Store
 from textsplice.oracle.sources import OfferedNeighbor
 from textsplice.policy.kind import Kind, PolicyKind, policy_kind
+from textsplice.search.drafts import DRAFTS, Derivation, Derivations
 from textsplice.search.generation import FORMAT, Generation
 from textsplice.search.judge import Judge
 from textsplice.search.offers import Offers
@@ -35,6 +36,11 @@ class Proof:
     config: Config
     weights: str | None
     old: bool = False  # made by version 0.1, which wrote rows of format 1
+
+    @cached_property
+    def derivations(self) -> Derivations:
+        """Derives drafts from the texts it offers."""
+        return Derivations(self.offers)
 
     @property
     def store(self) -> Store:
@@ -59,8 +65,9 @@ class Proof:
 
 def known_kind(policy: str) -> Kind | None:
     """What a policy says of itself; None for one of a plugin that is not loaded."""
-    if policy == SWAP.name:
-        return SWAP
+    for kind in (SWAP, DRAFTS):
+        if policy == kind.name:
+            return kind
     return policy_kind(policy) if policy in POLICIES else None
 
 
@@ -139,6 +146,8 @@ def _weights(generation: Generation, proof: Proof) -> str | None:
 
 
 def _words(generation: Generation, proof: Proof) -> str | None:
+    if generation.policy == DRAFTS.name:
+        return None  # its writer may know other words; which of them stand nowhere is derived again
     allowed = proof.generable[generation.policy]
     for number, word in generation.sources.words.items():
         if number >= len(proof.vocabulary) or proof.vocabulary.words[number] != word:
@@ -162,6 +171,8 @@ def _neighbors(generation: Generation, rules: tuple[Rule, ...], proof: Proof) ->
     rules = _as_if_known(rules, given)
     if generation.policy == SWAP.name:
         return _swapped_again(generation, rules, proof)
+    if generation.policy == DRAFTS.name:
+        return _derived_again(generation, rules, proof)
     expected = tuple(map(proof.offers.neighbor, proof.offers.find(generation.table, rules)))
     for rank, (mine, right) in enumerate(zip(given, expected, strict=False)):
         if mine != right:
@@ -194,6 +205,18 @@ def _stored(neighbor: OfferedNeighbor, proof: Proof) -> str | None:
         return f"neighbor {neighbor.id!r} is masked otherwise in the run's store"
     if not any(store.offered[row] for row in rows):
         return f"neighbor {neighbor.id!r} is in the run's store, but may not be spliced from"
+    return None
+
+
+def _derived_again(generation: Generation, rules: tuple[Rule, ...], proof: Proof) -> str | None:
+    """Whoever wrote a draft, its derivation is found without any weights."""
+    if generation.status == "abstained":
+        return None
+    again = proof.derivations.again(generation.tokens, generation.sources.table, rules)
+    if generation.sources.neighbors != again.sources.neighbors:
+        return "its neighbors are not those that deriving the text again uses"
+    if Derivation(generation.sources, generation.splices).spelled() != again.spelled():
+        return "its splices are not those that deriving the text again makes"
     return None
 
 
