@@ -1,0 +1,171 @@
+"""Drafts: what token policies write, derived from people's texts; and asking one proposer after another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+import textsplice
+from textsplice import Table
+from textsplice.config import SearchConfig
+from textsplice.errors import ConfigError, InputError, VerificationError
+from textsplice.oracle.sources import OfferedNeighbor
+from textsplice.policy.problem import Draft
+from textsplice.rules import ApprovedNeighbors, CopyOnly, ForbidWords, Rule
+from textsplice.search.generation import Generation
+from textsplice.splicer import Splicer
+
+OLD = Path(__file__).parent / "data" / "version-0.1"
+RUNS = OLD / "runs"
+
+
+@pytest.fixture(scope="module")
+def tables() -> list[Table]:
+    return [example.table for example in textsplice.read_corpus(str(OLD / "corpus"), "dev")][:6]
+
+
+@pytest.fixture(scope="module")
+def writer() -> Splicer:
+    return Splicer.load(RUNS / "copy")
+
+
+def search(*proposers: str, writers: tuple[str, ...] = ()) -> SearchConfig:
+    return SearchConfig(
+        beam=3,
+        choose="likelihood",
+        slots_first=False,
+        max_splices=8,
+        max_tokens=40,
+        proposers=proposers,  # type: ignore[arg-type]
+        writers=writers,
+    )
+
+
+def made(splicer: Splicer, tables: list[Table], settings: SearchConfig, *rules: Rule) -> list[Generation]:
+    return list(splicer.generate_many(tables, search=settings, rules=rules, progress=False))
+
+
+def vocabulary_words(row: Generation) -> list[str]:
+    return [
+        token
+        for token, place in zip(row.tokens, row.provenance, strict=True)
+        if row.sources.kind(place.source) == "vocabulary"
+    ]
+
+
+@pytest.mark.parametrize("kind", ["copy", "lrt"])
+def test_a_draft_is_what_the_policy_wrote_with_sources_that_people_wrote(
+    kind: str, tables: list[Table]
+) -> None:
+    splicer = Splicer.load(RUNS / kind)
+    own, drafts = made(splicer, tables, search("policy")), made(splicer, tables, search("drafts"))
+    assert [row.status for row in drafts] == ["ok"] * len(tables)
+    standing = {word for row in range(len(splicer.store)) for word in splicer._offers.neighbor(row).tokens}
+    for before, row in zip(own, drafts, strict=True):
+        assert row.tokens == before.tokens
+        assert row.score == before.score
+        assert (row.policy, row.attribution) == ("drafts", "least")
+        values = {token for value in row.sources.table.value_tokens() for token in value}
+        assert all(word not in standing | values for word in vocabulary_words(row))
+        assert len(row.splices) <= len(before.splices)
+
+
+def test_drafts_are_derived_with_as_few_splices_as_a_trace_of_the_rows_looked_at(
+    writer: Splicer, tables: list[Table]
+) -> None:
+    """The store is small, so all rows that share anything are looked at."""
+    for row in made(writer, tables, search("drafts")):
+        assert len(row.splices) >= len(writer.trace(row.text, row.table).splices)
+
+
+def test_verify_derives_them_again(writer: Splicer, tables: list[Table]) -> None:
+    rows = made(writer, tables, search("drafts"))
+    assert textsplice.verify(rows, writer) == len(rows)
+    longest = max(rows, key=lambda row: len(row.sources.neighbors))
+    other = next(
+        neighbor
+        for neighbor in map(writer._offers.neighbor, range(len(writer.store)))
+        if neighbor not in longest.sources.neighbors
+    )
+    sources = replace(longest.sources, neighbors=(*longest.sources.neighbors, other))
+    shifted = tuple(
+        s._replace(neighbor=s.neighbor + 1) if longest.sources.numbering.is_word(s.neighbor) else s
+        for s in longest.splices
+    )
+    places = tuple(
+        p._replace(source=p.source + 1) if longest.sources.numbering.is_word(p.source) else p
+        for p in longest.provenance
+    )
+    lie = replace(longest, sources=sources, splices=shifted, provenance=places)
+    with pytest.raises(VerificationError, match="its neighbors are not those that deriving the text again"):
+        textsplice.verify(lie, writer)
+
+
+def test_other_runs_write_the_drafts_of_a_run(tables: list[Table]) -> None:
+    full = Splicer.load(RUNS / "full")
+    writers = (str(RUNS / "copy"), str(RUNS / "lrt"))
+    rows = made(full, tables, search("drafts", writers=writers))
+    weights = [Splicer.load(writer).weights for writer in writers]
+    assert all(row.search is not None and row.search["writers"] == weights for row in rows)
+    assert textsplice.verify(rows, full) == len(rows)
+    alone = [{row.tokens for row in made(full, tables, search("drafts", writers=(w,)))} for w in writers]
+    assert {row.tokens for row in rows} <= alone[0] | alone[1]
+
+
+@dataclass(frozen=True)
+class WholeNeighborFirst(Rule):
+    """Swap begins with a whole neighbor; drafts hardly ever can."""
+
+    name: ClassVar[str] = "whole-neighbor-first"
+
+    def violation(self, draft: Draft) -> str | None:
+        first = draft.derivation[0]
+        whole = draft.sources.numbering.is_neighbor(first.neighbor)
+        whole = whole and first.end - first.begin == len(draft.sources[first.neighbor])
+        return None if whole and len(draft.derivation) > 1 else "it does not begin with a whole neighbor"
+
+
+def test_the_next_proposer_is_asked_where_one_has_no_text(writer: Splicer, tables: list[Table]) -> None:
+    rule = WholeNeighborFirst()
+    alone = made(writer, tables, search("drafts"), rule)
+    failed = [number for number, row in enumerate(alone) if row.status != "ok"]
+    assert failed
+    both = made(writer, tables, search("drafts", "swap"), rule)
+    for number, row in enumerate(both):
+        if number in failed and row.status == "ok":
+            assert (row.policy, row.attribution) == ("swap", "exact")
+        elif number not in failed:
+            assert row.tokens == alone[number].tokens
+    assert any(row.policy == "swap" for row in both)
+
+
+def test_rules_about_sources_are_kept(writer: Splicer, tables: list[Table]) -> None:
+    for row in made(writer, tables, search("drafts"), CopyOnly()):
+        assert row.status == "abstained" or not vocabulary_words(row)
+    approved = ApprovedNeighbors(writer.store.ids[::2])
+    for row in made(writer, tables, search("drafts"), approved):
+        assert {neighbor.id for neighbor in row.sources.neighbors} <= approved.ids
+    some: OfferedNeighbor = writer._offers.neighbor(0)
+    word = next(token for token in some.tokens if token.isalpha())
+    for row in made(writer, tables, search("drafts"), ForbidWords([word])):
+        assert word not in row.tokens
+
+
+def test_batches_make_no_difference(writer: Splicer, tables: list[Table]) -> None:
+    settings = search("drafts", "swap")
+    at_once = made(writer, tables, settings)
+    one_by_one = made(writer, tables, replace(settings, batch_size=1))
+    for one, other in zip(at_once, one_by_one, strict=True):
+        assert one.score == pytest.approx(other.score, abs=1e-4)
+        assert (one.text, one.splices, one.sources) == (other.text, other.splices, other.sources)
+
+
+def test_a_run_that_writes_splices_writes_no_drafts(tables: list[Table]) -> None:
+    full = Splicer.load(RUNS / "full")
+    with pytest.raises(InputError, match=r"writes no drafts\. Drafts are written by lrt and copy runs"):
+        made(full, tables, search("drafts"))
+    with pytest.raises(ConfigError, match="proposers"):
+        full.config.with_values(['search.proposers=["nobody"]'])
