@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
 import pytest
+from typer.testing import CliRunner
 
 import textsplice
 from textsplice import Table
+from textsplice.cli import app
 from textsplice.config import SearchConfig
 from textsplice.errors import ConfigError, InputError, VerificationError
 from textsplice.oracle.sources import OfferedNeighbor
@@ -140,6 +143,20 @@ def test_the_next_proposer_is_asked_where_one_has_no_text(writer: Splicer, table
         elif number not in failed:
             assert row.tokens == alone[number].tokens
     assert any(row.policy == "swap" for row in both)
+
+
+def test_a_file_of_several_proposers_is_gone_on_with(tmp_path: Path) -> None:
+    out = tmp_path / "rows.jsonl"
+    settings = ['search.proposers=["drafts","swap"]', "search.beam=2"]
+    command = ["generate", str(RUNS / "copy"), str(OLD / "corpus"), "--split", "dev", "--out", str(out)]
+    command += [part for each in settings for part in ("--set", each)]
+    assert CliRunner().invoke(app, command).exit_code == 0
+    whole = out.read_text()
+    first = json.loads(whole.splitlines()[0]) | {"policy": "swap"}  # as if swap had been asked
+    out.write_text(json.dumps(first, ensure_ascii=False) + "\n")
+    result = CliRunner().invoke(app, [*command, "--resume"])
+    assert result.exit_code == 0, result.output
+    assert out.read_text().splitlines()[1:] == whole.splitlines()[1:]
 
 
 def test_rules_about_sources_are_kept(writer: Splicer, tables: list[Table]) -> None:
