@@ -118,8 +118,8 @@ class Pipeline:
             settings["judge"] = self.judge(search.judge).weights  # the name of a folder says little elsewhere
         else:
             del settings["judge"]
-        if search.writers:
-            settings["writers"] = [self.judge(writer).weights for writer in search.writers]
+        settings["proposers"] = list(search.proposers)
+        settings["writers"] = [self.judge(writer).weights for writer in search.writers]
         for name in ("max_table_tokens", "proposers", "writers"):  # not said if they are as they were before
             if getattr(search, name) == getattr(SearchConfig(), name):
                 del settings[name]
