@@ -167,7 +167,7 @@ def test_the_published_schema_fits_what_is_written() -> None:
 
 def test_a_document_says_how_the_text_was_searched_for() -> None:
     schema = schemas.load("derivation")
-    made = replace(bakery(), search=SEARCH, weights="0123456789ab")
+    made = replace(bakery(), search=as_json(SEARCH), weights="0123456789ab")
     value = as_json(document(made).to_dict())
     assert (value["search"]["beam"], value["weights"]) == (3, "0123456789ab")
     assert violations(schema, value, schema) == []

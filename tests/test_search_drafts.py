@@ -185,5 +185,7 @@ def test_a_run_that_writes_splices_writes_no_drafts(tables: list[Table]) -> None
     full = Splicer.load(RUNS / "full")
     with pytest.raises(InputError, match=r"writes no drafts\. Drafts are written by lrt and copy runs"):
         made(full, tables, search("drafts"))
+    with pytest.raises(InputError, match="proposers is empty: nobody is asked"):
+        made(full, tables, search())
     with pytest.raises(ConfigError, match="proposers"):
         full.config.with_values(['search.proposers=["nobody"]'])

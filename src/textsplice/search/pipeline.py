@@ -84,15 +84,16 @@ class Pipeline:
         self, batch: Sequence[Example], search: SearchConfig, rules: tuple[Rule, ...], made: Made
     ) -> Iterator[Generation]:
         """The texts of some tables; a proposer is asked about those that have none from earlier ones."""
-        found: dict[int, Generation] = {}
-        for proposer in self.proposers:
-            left = [i for i in range(len(batch)) if i not in found or found[i].status != "ok"]
-            proposals = proposer.propose([batch[i] for i in left], rules, search) if left else ()
-            for i, proposal in zip(left, proposals, strict=True):
+        first, *others = self.proposers
+        for example, proposal in zip(batch, first.propose(batch, rules, search), strict=True):
+            found = self._generation(first, proposal, search, rules, made)
+            for proposer in others:
+                if found.status == "ok":
+                    break
+                (proposal,) = proposer.propose([example], rules, search)
                 new = self._generation(proposer, proposal, search, rules, made)
-                if i not in found or (new.status == "ok" or found[i].status == "abstained"):
-                    found[i] = new
-        return (found[i] for i in range(len(batch)))
+                found = new if new.status == "ok" or found.status == "abstained" else found
+            yield found
 
     def _too_long(self, example: Example, limit: int, search: SearchConfig, made: Made) -> Generation:
         """What is given for a table that is not searched."""
@@ -211,6 +212,8 @@ def check_settings(search: SearchConfig) -> None:
             raise InputError(
                 f"{name} is {getattr(search, name)}: nothing could be found.", remedy="Use 1 or more."
             )
+    if not search.proposers:
+        raise InputError("proposers is empty: nobody is asked.", remedy='Use ["policy"].')
     if search.judge and search.choose == "likelihood":
         raise InputError(
             "a judge has no say where choose is likelihood.",
