@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 
 from textsplice.corpus import Table
 from textsplice.errors import StorageError
-from textsplice.text import BEGIN_ID, MASK, MASK_ID, UNKNOWN_ID, Vocabulary, linearize, mask, tokenize
+from textsplice.text import (
+    BEGIN_ID,
+    MASK,
+    MASK_ID,
+    UNKNOWN_ID,
+    Vocabulary,
+    linearize,
+    mask,
+    masked_fields,
+    tokenize,
+)
 from textsplice.text.delexicalize import delexicalize
 
 PUB = Table.of({"name": "The Old Mill", "rating": "5 out of 5", "tags": ["quiet", "by the river"]})
@@ -63,6 +73,30 @@ def test_empty_fields_leave_no_trace_in_the_linearised_table() -> None:
 def test_the_shape_of_a_text_names_fields_instead_of_values() -> None:
     shape = delexicalize(tokenize("The Old Mill is Quiet, rated 5 out of 5."), linearize(PUB))
     assert shape == "name: is tags: , rated rating: ."
+
+
+def test_each_masked_word_has_the_field_of_its_value() -> None:
+    words = tokenize("At the old mill, by the river, it rates 5.")
+    fields = dict.fromkeys("the old mill".split(), "name") | {"river": "tags", "5": "rating"}
+    by_word = [fields.get(word) for word in words]
+    by_word[5:7] = ["tags", "tags"]  # "by the river"
+    assert masked_fields(words, linearize(PUB)) == by_word
+
+
+def test_a_word_of_two_values_has_the_field_of_the_first() -> None:
+    table = Table.of({"name": "Blue Spice", "near": "Blue Mill", "colour": "blue"})
+    said = masked_fields(tokenize("blue spice, blue mill, blue"), linearize(table))
+    assert said == ["name", "name", None, "near", "near", None, "name"]
+
+
+@given(
+    st.dictionaries(st.sampled_from("abc"), st.text("ab C#.'漢字ß-ẞİ", min_size=1), min_size=1),
+    st.text("ab C#.'漢字ß-ẞİ"),
+)
+def test_a_word_has_a_field_if_and_only_if_it_is_masked(record: dict[str, str], text: str) -> None:
+    own, words = linearize(Table.of(record)), tokenize(text)
+    hidden = [token == MASK for token in mask(words, own.value_tokens())]
+    assert [field is not None for field in masked_fields(words, own)] == hidden
 
 
 def test_words_are_numbered_by_frequency_then_by_themselves() -> None:

@@ -25,7 +25,7 @@ from textsplice.search.offers import Offers
 from textsplice.search.propose import Proposal
 from textsplice.search.rules.rule import Rule
 from textsplice.text.linearize import Linearized, Segment, linearize
-from textsplice.text.masking import mask_runs
+from textsplice.text.masking import mask_runs, saying
 from textsplice.text.tokens import Tokenizer
 
 SWAP = Kind("swap")
@@ -120,15 +120,9 @@ def swap_values(sources: Sources, rank: int, own: Linearized, tokenizer: Tokeniz
 
 def _counterpart(run: Sequence[str], own: Linearized, table: Linearized) -> Segment | None:
     """This table's value of the field that a run of the neighbor's words says, if it has one."""
-    for segment, value in zip(own.segments, own.value_tokens(), strict=True):
-        if _appears_in(run, value):
-            same = [other for other in table.segments if other.field == segment.field]
-            rank = sum(s.field == segment.field for s in own.segments[: own.segments.index(segment)])
-            if same:
-                return same[min(rank, len(same) - 1)]
+    for segment in saying(run, own):
+        same = [other for other in table.segments if other.field == segment.field]
+        rank = sum(s.field == segment.field for s in own.segments[: own.segments.index(segment)])
+        if same:
+            return same[min(rank, len(same) - 1)]
     return None
-
-
-def _appears_in(run: Sequence[str], value: Sequence[str]) -> bool:
-    folded, wanted = ([word.casefold().strip(" ") for word in words] for words in (value, run))
-    return any(folded[i : i + len(wanted)] == wanted for i in range(len(folded) - len(wanted) + 1))

@@ -1,7 +1,7 @@
 """Tokens, masks, vocabulary, linearized tables."""
 
 from textsplice.text.linearize import Linearized, Segment, field_token, linearize
-from textsplice.text.masking import mask, mask_runs
+from textsplice.text.masking import mask, mask_runs, masked_fields
 from textsplice.text.tokens import (
     BEGIN,
     END,
@@ -44,6 +44,7 @@ __all__ = [
     "linearize",
     "mask",
     "mask_runs",
+    "masked_fields",
     "normalize",
     "tokenize",
 ]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from textsplice.text.linearize import Linearized, Segment
 from textsplice.text.seams import spaceless
 from textsplice.text.tokens import MASK
 
@@ -51,6 +52,27 @@ def mask_runs(tokens: Sequence[str], values: Sequence[Sequence[str]]) -> list[tu
         else:
             start += 1
     return runs
+
+
+def masked_fields(words: Sequence[str], own: Linearized) -> list[str | None]:
+    """The field of each word that masking hides in a text of the table `own`; None for all other words.
+
+    A run that is part of several values is of the first one's field.
+    """
+    found: list[str | None] = [None] * len(words)
+    for start, stop in mask_runs(words, own.value_tokens()):
+        segment = next(saying(words[start:stop], own))
+        found[start:stop] = [segment.field] * (stop - start)
+    return found
+
+
+def saying(run: Sequence[str], table: Linearized) -> Iterator[Segment]:
+    """The values of a table that a masked run is part of, in the table's order."""
+    wanted = [word.casefold().strip(" ") for word in run]
+    for segment, value in zip(table.segments, table.value_tokens(), strict=True):
+        folded = [word.casefold().strip(" ") for word in value]
+        if any(folded[i : i + len(wanted)] == wanted for i in range(len(folded) - len(wanted) + 1)):
+            yield segment
 
 
 def _places(word: str, starts: Mapping[str, Sequence[_Place]]) -> Sequence[_Place]:
