@@ -84,3 +84,33 @@ def test_equal_texts_are_equally_common_and_common_words_count_more() -> None:
     assert common[0] == common[2] == common[3]
     assert common[0] > common[1]
     assert commonness(Ragged.from_rows([])).tolist() == []
+
+
+def masked_store(tokens: list[list[int]]) -> Store:
+    mill = Table.of({"name": "Old Mill", "area": "city centre", "near": "Old Weir"})
+    return Store.build(
+        ids=[str(row) for row in range(len(tokens))],
+        texts=["The Old Mill in the city centre.", "It is near Old Weir."][: len(tokens)],
+        tokens=Ragged.from_rows(tokens),
+        table_of=np.zeros(len(tokens), dtype=np.int32),
+        tables=[mill],
+        offered=np.ones(len(tokens), dtype=np.bool_),
+        commonness=np.zeros(len(tokens)),
+        tokenizer="words",
+        fold=frozenset(),
+    )
+
+
+def test_each_mask_of_a_store_has_the_field_whose_value_it_hides() -> None:
+    store = masked_store([[2, 5, 4, 4, 6, 5, 4, 4, 7, 3], [2, 8, 9, 10, 4, 4, 7, 3]])
+    assert store.fields == ["name", "area", "near"]
+    assert [row.tolist() for row in store.mask_fields] == [
+        [-1, -1, 0, 0, -1, -1, 1, 1, -1, -1],
+        [-1, -1, -1, -1, 2, 2, -1, -1],
+    ]
+
+
+def test_masks_that_masking_the_text_again_does_not_make_have_no_known_field(tmp_path: Path) -> None:
+    too_short, elsewhere = [2, 5, 4, 4, 3], [2, 4, 9, 10, 4, 4, 7, 3]
+    masked_store([too_short, elsewhere]).save(tmp_path)
+    assert [set(row.tolist()) for row in Store.load(tmp_path).mask_fields] == [{-1}, {-1}]

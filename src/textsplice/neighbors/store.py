@@ -35,8 +35,9 @@ from textsplice.neighbors.scores import DEFAULT, score_named
 from textsplice.neighbors.table_index import Hits, TableIndex
 from textsplice.parsing import read_object
 from textsplice.ragged import Ragged
-from textsplice.text import Tokenizer, tokenize
-from textsplice.text.vocabulary import BEGIN_ID, END_ID
+from textsplice.text import Tokenizer, linearize, masked_fields, tokenize
+from textsplice.text.tokens import OLD_TOKENIZERS, TOKENIZERS
+from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID
 
 FORMAT = 1
 REMEDY = "Run `textsplice prepare` again."
@@ -151,6 +152,45 @@ class Store:
     def table_rows(self) -> dict[Table, int]:
         """The number of each distinct table."""
         return {table: row for row, table in enumerate(self.tables)}
+
+    @cached_property
+    def fields(self) -> list[str]:
+        """The names of all fields, in the order in which tables first have them."""
+        return list(dict.fromkeys(name for table in self.tables for name, _ in table))
+
+    @cached_property
+    def mask_fields(self) -> Ragged:
+        """The field that each mask hides, as its number in `fields`; -1 if it is not known, and elsewhere."""
+        return Ragged.from_rows(map(self.mask_fields_of, range(len(self))))
+
+    def mask_fields_of(self, row: int) -> NDArray[np.int32]:
+        """The same for one row: masking its text once more says which value each mask stands for."""
+        tokens = self.tokens[row]
+        found = np.full(len(tokens), -1, dtype=np.int32)
+        hidden = tokens == MASK_ID
+        if not hidden.any():
+            return found
+        for cut in (self.tokenizer, *self._old_tokenizer):
+            words = tokenize(self.texts[row], cut)
+            if len(words) + 2 != len(tokens):
+                continue
+            named = masked_fields(words, linearize(self.tables[int(self.table_of[row])], cut))
+            numbers = [-1 if name is None else self._field_numbers[name] for name in named]
+            if np.array_equal(hidden[1:-1], np.array(numbers) >= 0):
+                found[1:-1] = numbers
+                break
+        return found
+
+    @property
+    def _old_tokenizer(self) -> tuple[Tokenizer, ...]:
+        """How an earlier version may have cut the texts."""
+        if self.tokenizer in OLD_TOKENIZERS:
+            return ()
+        return (OLD_TOKENIZERS[TOKENIZERS.index(self.tokenizer)],)
+
+    @cached_property
+    def _field_numbers(self) -> dict[str, int]:
+        return {name: number for number, name in enumerate(self.fields)}
 
     def only(self, keep: NDArray[np.bool_]) -> Store:
         """A store of some of the rows, in their order; tables that have none left are dropped.
