@@ -134,6 +134,8 @@ def naive_splices(policy: FullPolicy, case: Case, settings: BeamSettings) -> lis
             pairs = slow.second_scores(reads[number][0], case, reads[number][1], neighbors, first)
             for stop, row in enumerate(pairs.flatten().log_softmax(0).view_as(pairs).tolist()):
                 for size, score in enumerate(row, 1):
+                    if misplaced(case, live[number].canvas[start:stop], first):
+                        score -= settings.misplaced
                     if score > -math.inf and may_end(live[number], stop, span[:size]):
                         seconds.append(extended(live[number], first, stop, span[:size], total + score))
         kept: list[Live] = []
@@ -158,6 +160,18 @@ def may_begin(hypothesis: Live, start: int, word: int) -> bool:
     if start == 0 or word == BEGIN_ID:
         return False
     return not (hypothesis.ended and (start == len(hypothesis.canvas) or word == END_ID))
+
+
+def misplaced(case: Case, replaced: tuple[Laid, ...], first: Splice) -> bool:
+    """Whether a value replaces nothing but masks whose fields are known and not its own."""
+    if first.neighbor != 0 or not replaced:
+        return False
+    name = max(i for i in range(first.begin) if case.segments[i] < 0)
+    fields = {
+        int(case.mask_fields[token.source - 1][token.position]) if token.word == MASK_ID else -1
+        for token in replaced
+    }
+    return not fields & {-1, int(case.table[name])}
 
 
 def may_end(hypothesis: Live, stop: int, span: list[int]) -> bool:

@@ -45,7 +45,16 @@ class ToySplit:
     def case(self, row: int, store: Ragged) -> Case:
         table = int(self.table_of[row])
         found = [int(n) for n in self.neighbors[row] if n >= 0]
-        return Case(self.table_tokens[table], self.table_segments[table], [store[n] for n in found])
+        texts = [store[n] for n in found]
+        fields = [np.where(text == MASK_ID, toy_fields(text), -1) for text in texts]
+        return Case(self.table_tokens[table], self.table_segments[table], texts, fields)
+
+
+def toy_fields(text: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The field at each place of a text if a mask were there: runs of two, one field unknown, one rare."""
+    return np.array([5, -1, 6, IDS - 1], dtype=np.int32)[
+        (np.arange(len(text)) + text[-2] + len(text)) // 2 % 4
+    ]
 
 
 def toy_split(seed: int = 0, tables: int = 3, references: int = 3) -> tuple[ToySplit, Ragged]:

@@ -90,6 +90,16 @@ def test_splices_are_found_as_a_beam_in_loops_finds_them(seed: int, beam: int) -
         assert_found(outcome, texts)
 
 
+@pytest.mark.parametrize("misplaced", [1.0, float("inf")])
+def test_misplaced_values_cost_what_they_cost_a_beam_in_loops(misplaced: float) -> None:
+    policy, some = full_policy(7), problems("full")[3:7]
+    free, settings = BeamSettings(4, 8), BeamSettings(4, 8, misplaced=misplaced)
+    found = search_splices(policy, some, settings)
+    for outcome, table in zip(found, some, strict=True):
+        assert_found(outcome, naive_splices(policy, table.case, settings))
+    assert [o.ranked() for o in found] != [o.ranked() for o in search_splices(policy, some, free)]
+
+
 @pytest.mark.parametrize("marginalize", [True, False])
 @pytest.mark.parametrize(("kind", "seed", "beam", "horizon"), [("lrt", 1, 4, 2), ("copy", 2, 3, 20)])
 def test_tokens_are_found_as_a_beam_in_loops_finds_them(
@@ -110,6 +120,10 @@ def searches() -> dict[str, tuple[Search, list[Problem]]]:
     return {
         "full": (lambda p: search_splices(full, p, BeamSettings(3, 4)), problems("full")),
         "starts": (lambda p: search_splices(full, p, BeamSettings(2, 3, 3, 6)), problems("full")),
+        "places": (
+            lambda p: search_splices(full, p, BeamSettings(3, 4, misplaced=1.0)),
+            problems("full"),
+        ),
         "lrt": (lambda p: search_tokens(token, p, TokenSettings(3, 8, 3)), problems("lrt")),
         "exact": (
             lambda p: search_tokens(token, p, TokenSettings(3, 8, marginalize=False)),

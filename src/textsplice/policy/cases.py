@@ -27,15 +27,25 @@ class Case:
 
     A table without values is read as one padding token, which can't be copied: the decoder must attend to
     something.
+
+    `mask_fields[n][t]` is the field that token t of neighbor n hides, as the id of the field's name in a
+    table; -1 if it is no mask or its field is not known. It is empty where nobody asks for fields.
     """
 
     table: NDArray[np.int32]
     segments: NDArray[np.int32]
     neighbors: Sequence[NDArray[np.int32]] = ()
+    mask_fields: Sequence[NDArray[np.int32]] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "table", or_one(self.table, PAD_ID))
         object.__setattr__(self, "segments", or_one(self.segments, -1))
+
+    @cached_property
+    def value_fields(self) -> NDArray[np.int32]:
+        """The field of each token of the table, as the id of its name, which stands before its values."""
+        names = np.where(self.segments < 0, np.arange(len(self.table)), 0)
+        return self.table[np.maximum.accumulate(names)]
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,8 @@ def beyond(settings: SearchConfig, config: Config) -> str | None:
         return _asked("max_table_tokens", settings.max_table_tokens, table_limit(own, config))
     if settings.marginalize != own.marginalize:
         return _asked("marginalize", settings.marginalize, own.marginalize)
+    if own.misplaced_values == "forbidden" != settings.misplaced_values:
+        return _asked("misplaced_values", settings.misplaced_values, own.misplaced_values)
     return None
 
 

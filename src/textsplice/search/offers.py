@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,8 @@ from textsplice.corpus.table import Table
 from textsplice.neighbors.store import Store
 from textsplice.oracle.sources import OfferedNeighbor
 from textsplice.search.rules import Rule
-from textsplice.text.vocabulary import Vocabulary
+from textsplice.text.linearize import field_token
+from textsplice.text.vocabulary import UNKNOWN_ID, Vocabulary
 
 MOST_RULES = 16  # sets of rules whose answers are kept
 
@@ -23,6 +25,7 @@ class Offers:
         self.store = store
         self.k = k
         self.vocabulary = vocabulary
+        self._mask_fields: dict[int, NDArray[np.int32]] = {}
         self._rows: dict[int, OfferedNeighbor] = {}
         self._admitted: dict[tuple[Rule, ...], NDArray[np.bool_]] = {}
 
@@ -34,6 +37,19 @@ class Offers:
             found = OfferedNeighbor(self.store.ids[row], self.store.texts[row], tokens)
             self._rows[row] = found
         return found
+
+    def mask_fields(self, row: int) -> NDArray[np.int32]:
+        """The field of each mask of a row, as the id of the field's name in a table; -1 elsewhere."""
+        found = self._mask_fields.get(row)
+        if found is None:
+            found = self._mask_fields[row] = self.field_ids[self.store.mask_fields_of(row)]
+        return found
+
+    @cached_property
+    def field_ids(self) -> NDArray[np.int32]:
+        """The id of the name of each of the store's fields, -1 if the vocabulary lacks it; last comes -1."""
+        ids = self.vocabulary.encode([field_token(name) for name in self.store.fields])
+        return np.array([*(-1 if number == UNKNOWN_ID else number for number in ids), -1], dtype=np.int32)
 
     def find(self, table: Table, rules: Sequence[Rule], *, reach: int = 1) -> list[int]:
         """The rows of the `reach · k` nearest texts the rules admit, best first; equal texts once."""

@@ -28,6 +28,7 @@ Record = Table | Example | Mapping[str, object]
 UNFINISHED = "the policy did not end the text"
 # However many tables are searched at once, and on whatever device, their texts are the same.
 NOT_PART_OF_HOW = ("batch_size", "device")
+LATER = ("max_table_tokens", "proposers", "writers", "misplaced_values")
 
 
 class Made(TypedDict):
@@ -121,7 +122,7 @@ class Pipeline:
             del settings["judge"]
         settings["proposers"] = list(search.proposers)
         settings["writers"] = [self.judge(writer).weights for writer in search.writers]
-        for name in ("max_table_tokens", "proposers", "writers"):  # not said if they are as they were before
+        for name in LATER:  # not said if they are as they were before
             if getattr(search, name) == getattr(SearchConfig(), name):
                 del settings[name]
         return {

@@ -13,8 +13,10 @@ from textsplice.corpus.table import Example
 from textsplice.errors import InputError
 from textsplice.extensions import PLUGINS, POLICIES
 from textsplice.neighbors.store import Store
+from textsplice.oracle.numbering import TABLE
 from textsplice.oracle.sources import OfferedNeighbor
 from textsplice.policy.kind import Kind, PolicyKind, policy_kind
+from textsplice.policy.places import places_of_others
 from textsplice.search.drafts import DRAFTS, Derivation, Derivations
 from textsplice.search.generation import FORMAT, Generation
 from textsplice.search.judge import Judge
@@ -23,6 +25,7 @@ from textsplice.search.pipeline import Pipeline, too_long
 from textsplice.search.rules.neighbors import NeighborsWhere
 from textsplice.search.rules.rule import Rule
 from textsplice.search.swap import SWAP, SwapProposer
+from textsplice.text.linearize import field_token
 from textsplice.text.vocabulary import BEGIN_ID, Vocabulary
 
 
@@ -179,6 +182,31 @@ def _neighbors(generation: Generation, rules: tuple[Rule, ...], proof: Proof) ->
             return f"neighbor {rank + 1} is {mine.id!r}, but the run offers {right.id!r} there"
     if len(given) != len(expected):
         return f"it names {len(given)} neighbors, but the run offers {len(expected)}"
+    return None
+
+
+def misplaced(
+    generation: Generation, rules: tuple[Rule, ...], proof: Proof, settings: SearchConfig
+) -> str | None:
+    """The first value in another field's place where that is forbidden, as a clause.
+
+    The neighbors and the shape of the derivation must have been checked.
+    """
+    kind = known_kind(generation.policy)
+    if settings.misplaced_values != "forbidden" or kind is None or kind.writes != "splices":
+        return None
+    sources, offers = generation.sources, proof.offers
+    rows = offers.find(generation.table, _as_if_known(rules, sources.neighbors))
+    canvas: list[int] = []  # the field of each token
+    for step, (start, stop, source, begin, end) in enumerate(generation.splices):
+        segment = sources.segment_at(begin) if source == TABLE else None
+        if segment is not None:
+            own = proof.vocabulary.id(field_token(segment.field))
+            if start < stop <= start + places_of_others(canvas[start:], own):
+                return f"splice {step} lays a value of {segment.field!r} in another field's place"
+        is_neighbor = sources.numbering.is_neighbor(source)
+        fields = offers.mask_fields(rows[sources.numbering.rank(source)]) if is_neighbor else None
+        canvas[start:stop] = [-1] * (end - begin) if fields is None else fields[begin:end].tolist()
     return None
 
 

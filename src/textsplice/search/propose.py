@@ -84,13 +84,15 @@ class PolicyProposer:
         self, examples: Sequence[Example], rules: tuple[Rule, ...], search: SearchConfig
     ) -> list[Proposal]:
         """What the policy proposes for each table."""
-        tasks = self.tasks(examples, rules)
+        tasks = self.tasks(examples, rules, mask_fields=search.misplaced_values != "free")
         return [
             Proposal(task.example, task.problem.sources, task.problem.words, outcome)
             for task, outcome in zip(tasks, self._search(tasks, search), strict=True)
         ]
 
-    def tasks(self, examples: Sequence[Example], rules: tuple[Rule, ...]) -> list[Task]:
+    def tasks(
+        self, examples: Sequence[Example], rules: tuple[Rule, ...], *, mask_fields: bool = False
+    ) -> list[Task]:
         """What the policy is given; words that only these tables have get ids for the batch."""
         store = self.offers.store
         linearized = [linearize(example.table, store.tokenizer) for example in examples]
@@ -103,6 +105,7 @@ class PolicyProposer:
                 np.array(vocabulary.encode(table.tokens), dtype=np.int32),
                 np.array(table.segment_numbers(), dtype=np.int32),
                 [store.tokens[row] for row in rows],
+                [self.offers.mask_fields(row) for row in rows] if mask_fields else (),
             )
             asked = tuple(rule.about(sources) for rule in rules)
             tasks.append(Task(example, rows, Problem(case, sources, asked, vocabulary.words)))

@@ -23,7 +23,7 @@ from textsplice.policy.problem import Draft, broken_rule
 from textsplice.search.claims import beyond, otherwise, settings_of
 from textsplice.search.generation import FORMAT, Generation, inner, utf16_spans
 from textsplice.search.pipeline import UNFINISHED
-from textsplice.search.proof import Proof, contradiction, known_kind
+from textsplice.search.proof import Proof, contradiction, known_kind, misplaced
 from textsplice.search.rules.neighbors import NeighborsWhere
 from textsplice.search.rules.registered import rules_from_dicts
 from textsplice.search.rules.rule import Rule
@@ -171,6 +171,7 @@ def find_lie(
         _text(generation, origins)
         or _cut(generation)
         or misshapen(generation, known_kind(generation.policy), settings, room)
+        or (proof and settings and misplaced(generation, rules, proof, settings))
         or _rules(generation, rules, origins)
     )
 

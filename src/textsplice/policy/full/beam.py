@@ -36,6 +36,7 @@ from textsplice.policy.full.scores import (
     first_scores,
     second_scores,
 )
+from textsplice.policy.places import places_of_others
 from textsplice.policy.policy import Encoded
 from textsplice.policy.problem import Candidate, Outcome, Problem, broken_rule
 from textsplice.text.linearize import Segment
@@ -235,7 +236,23 @@ class _Beams:
                 rows, columns = allowed.shape
                 block = scores[row, pick.start : pick.start + rows, :columns]
                 block.masked_fill_(self.policy.here(~allowed), -INFINITY)
+            if self.settings.misplaced:
+                others = self._places_of_others(case, pick)
+                scores[row, pick.start + 1 : pick.start + 1 + others] -= self.settings.misplaced
         return scores
+
+    def _places_of_others(self, case: int, pick: FirstDecision) -> int:
+        """How many tokens right of the gap are other fields' places; 0 if the key is no value."""
+        read = self.problems[case].case
+        if pick.column >= len(read.table):
+            return 0
+        numbering = self.states.keys[case].numbering
+        origins = self.live[pick.row].origins[pick.start :, :2].tolist()
+        fields = (
+            int(read.mask_fields[numbering.rank(source)][position]) if numbering.is_neighbor(source) else -1
+            for source, position in origins
+        )
+        return places_of_others(fields, int(read.value_fields[pick.column]))
 
     def _allowed(self, pick: FirstDecision, rest: NDArray[np.int32]) -> NDArray[np.bool_] | None:
         """What may follow a first decision, by (stop - start, end - begin - 1); None if all may."""
