@@ -31,7 +31,6 @@ from textsplice.policy.lrt.beam import TokenSettings
 from textsplice.policy.lrt.model import Cache
 from textsplice.policy.lrt.policy import LrtPolicy
 from textsplice.policy.reference import Reference
-from textsplice.policy.transformer import NEIGHBOR
 from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID
 
 
@@ -96,7 +95,7 @@ class Finished:
 def naive_splices(policy: FullPolicy, case: Case, settings: BeamSettings) -> list[Found]:
     """The finished texts of one table, best first."""
     slow = Reference(policy)
-    neighbors = [slow.encode(text.tolist(), [NEIGHBOR] * len(text)) for text in case.neighbors]
+    neighbors = slow.encode_neighbors(case)
     sources = [case.table.tolist(), *(text.tolist() for text in case.neighbors)]
     finished, seen = Finished(), set()
     live = [Live(0.0, (), ())]
@@ -106,7 +105,8 @@ def naive_splices(policy: FullPolicy, case: Case, settings: BeamSettings) -> lis
             copied = {token.position for token in hypothesis.canvas if token.source == 0}
             table = slow.encode(sources[0], [int(i in copied) for i in range(len(sources[0]))])
             ages = [min(step - token.step, policy.shape.config.max_age) for token in hypothesis.canvas]
-            states = slow.decode(hypothesis.words, ages, table)
+            fields = [field_of(case, token) for token in hypothesis.canvas]
+            states = slow.decode(hypothesis.words, ages, table, fields)
             scores, stop = slow.first_scores(states, case, table, neighbors)
             normal = float(torch.cat([*(s.flatten() for s in scores), stop[None]]).logsumexp(0))
             reads.append((states, table))
@@ -167,11 +167,12 @@ def misplaced(case: Case, replaced: tuple[Laid, ...], first: Splice) -> bool:
     if first.neighbor != 0 or not replaced:
         return False
     name = max(i for i in range(first.begin) if case.segments[i] < 0)
-    fields = {
-        int(case.mask_fields[token.source - 1][token.position]) if token.word == MASK_ID else -1
-        for token in replaced
-    }
-    return not fields & {-1, int(case.table[name])}
+    return not {field_of(case, token) for token in replaced} & {-1, int(case.table[name])}
+
+
+def field_of(case: Case, token: Laid) -> int:
+    """The field that a token of a canvas hides."""
+    return int(case.mask_fields[token.source - 1][token.position]) if token.word == MASK_ID else -1
 
 
 def may_end(hypothesis: Live, stop: int, span: list[int]) -> bool:

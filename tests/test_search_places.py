@@ -11,7 +11,7 @@ from search_world import beginner, tables
 from textsplice.errors import VerificationError
 from textsplice.policy.places import COSTS, places_of_others
 from textsplice.search.generation import Generation
-from textsplice.search.verify import verify
+from textsplice.search.verify import find_lie, verify
 from textsplice.splicer import Splicer
 
 
@@ -30,12 +30,8 @@ def relabelled(generation: Generation, misplaced_values: str) -> Generation:
 
 
 def misplaces(generation: Generation) -> bool:
-    try:
-        verify(relabelled(generation, "forbidden"), maker("forbidden").proof)
-    except VerificationError as error:
-        assert "in another field's place" in str(error)
-        return True
-    return False
+    lie = find_lie(relabelled(generation, "forbidden"), maker("forbidden").proof)
+    return lie is not None and "in another field's place" in lie
 
 
 def test_only_masks_of_other_fields_are_others_places() -> None:

@@ -24,6 +24,7 @@ Device = Literal["auto", "cpu", "cuda", "mps"]
 # that does not use them makes the same files and the same keys as before.
 LATER_SETTINGS = (
     ("neighbors", "score"),
+    ("policy", "mask_fields"),
     ("training", "device"),
     ("search", "device"),
     ("search", "max_table_tokens"),
@@ -128,6 +129,8 @@ class PolicyConfig:
     conditioned_second: bool = True
     max_positions: int = 512
     max_age: int = 32
+    # Whether a mask in a neighbor or on the canvas is read together with the name of the field it hides.
+    mask_fields: bool = False
 
 
 @dataclass(frozen=True, slots=True)

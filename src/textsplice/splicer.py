@@ -139,7 +139,7 @@ class Splicer:
         """The encodings of the store's texts, computed when they are first needed."""
         from textsplice.search.encodings import Encodings
 
-        return Encodings(self._trained(), self.store, self.folder)
+        return Encodings(self._trained(), self.store, self.folder, self._offers.mask_fields)
 
     @cached_property
     def lexicon(self) -> Lexicon | None:

@@ -35,9 +35,9 @@ from textsplice.neighbors.scores import DEFAULT, score_named
 from textsplice.neighbors.table_index import Hits, TableIndex
 from textsplice.parsing import read_object
 from textsplice.ragged import Ragged
-from textsplice.text import Tokenizer, linearize, masked_fields, tokenize
+from textsplice.text import Tokenizer, Vocabulary, field_token, linearize, masked_fields, tokenize
 from textsplice.text.tokens import OLD_TOKENIZERS, TOKENIZERS
-from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID
+from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID, UNKNOWN_ID
 
 FORMAT = 1
 REMEDY = "Run `textsplice prepare` again."
@@ -162,6 +162,14 @@ class Store:
     def mask_fields(self) -> Ragged:
         """The field that each mask hides, as its number in `fields`; -1 if it is not known, and elsewhere."""
         return Ragged.from_rows(map(self.mask_fields_of, range(len(self))))
+
+    def field_ids(self, vocabulary: Vocabulary) -> NDArray[np.int32]:
+        """The ids of the names of `fields` in a table, -1 if the vocabulary lacks one; last comes -1.
+
+        So `field_ids[mask_fields]` are the ids of masks' fields.
+        """
+        ids = vocabulary.encode([field_token(name) for name in self.fields])
+        return np.array([*(-1 if number == UNKNOWN_ID else number for number in ids), -1], dtype=np.int32)
 
     def mask_fields_of(self, row: int) -> NDArray[np.int32]:
         """The same for one row: masking its text once more says which value each mask stands for."""

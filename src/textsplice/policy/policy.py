@@ -100,27 +100,40 @@ class Policy(nn.Module):
     def encode(self, read: Sequences) -> Tensor:
         """The states of tables and neighbors, `[N, d]`."""
         if not self.mixed_precision:
-            return self.encoder(self.tokens(read.ids), read)
+            return self.encoder(self._embedded(read), read)
         padded = round_up(read)
         with torch.autocast(self.device.type, torch.bfloat16):
-            states = self.encoder(self.tokens(padded.ids), padded)
+            states = self.encoder(self._embedded(padded), padded)
         return states.split([len(read.ids), len(padded.ids) - len(read.ids)])[0]
 
     def decode(self, read: Sequences, tables: Tensor, contexts: Sequence[Context]) -> Tensor:
         """The states of canvases, each of which attends to its own table, `[N, d]`."""
         if not self.mixed_precision:
-            return self.decoder(self.tokens(read.ids), read, tables, contexts)
+            return self.decoder(self._embedded(read), read, tables, contexts)
         padded = round_up(read)
         nothing = len(padded.ids) - len(read.ids)
         first = torch.zeros(nothing, 1, dtype=torch.long, device=self.device)
         tables = functional.pad(tables, (0, 0, 0, -len(tables) % ROUND))
         with torch.autocast(self.device.type, torch.bfloat16):
-            states = self.decoder(self.tokens(padded.ids), padded, tables, [*contexts, Context(first)])
+            states = self.decoder(self._embedded(padded), padded, tables, [*contexts, Context(first)])
         return states.split([len(read.ids), nothing])[0]
+
+    def _embedded(self, read: Sequences) -> Tensor:
+        """The embeddings of tokens; that of a mask is added to the one of its field's name."""
+        tokens = self.tokens(read.ids)
+        if read.fields is None:
+            return tokens
+        return tokens + self.tokens(read.fields) * (read.fields > 0)[:, None]
+
+    def read_neighbors(self, case: Case) -> Sequence[NDArray[np.int32]]:
+        """The neighbors of a case as the policy reads them."""
+        if not self.shape.config.mask_fields:
+            return case.neighbors
+        return [self.shape.read(*each) for each in zip(case.neighbors, case.mask_fields, strict=True)]
 
     @torch.no_grad()
     def encode_texts(self, texts: Sequence[NDArray[np.int32]]) -> list[Tensor]:
-        """The encoding of each neighbor, `[L, d]`; it depends on nothing else, so it can be cached."""
+        """The encoding of each neighbor, given as it is read, `[L, d]`; it depends on nothing else."""
         if not texts:
             return []
         tokens = Ragged.from_rows(texts)
@@ -131,13 +144,11 @@ class Policy(nn.Module):
         starts = zip(packing.start.tolist(), tokens.lengths.tolist(), strict=True)
         return [flat[start : start + length] for start, length in starts]
 
-    def encode_neighbors(
-        self, cases: Sequence[Sequence[NDArray[np.int32]]], encodings: Encoded | None
-    ) -> list[Tensor]:
+    def encode_neighbors(self, cases: Sequence[Case], encodings: Encoded | None) -> list[Tensor]:
         """The encodings of each case's neighbors one after another, `[tokens, d]`."""
         if encodings is None:
-            flat = iter(self.encode_texts([text for texts in cases for text in texts]))
-            encodings = [[next(flat) for _ in texts] for texts in cases]
+            flat = iter(self.encode_texts([text for case in cases for text in self.read_neighbors(case)]))
+            encodings = [[next(flat) for _ in case.neighbors] for case in cases]
         empty = torch.zeros(0, self.shape.config.d_model, device=self.device)
         return [torch.cat([empty, *own]) for own in encodings]
 
@@ -151,4 +162,5 @@ def round_up(read: Sequences) -> Sequences:
         functional.pad(read.positions, more),
         functional.pad(read.features, more),
         [*read.blocks, Block(more[1], 1, None)],
+        None if read.fields is None else functional.pad(read.fields, more),
     )

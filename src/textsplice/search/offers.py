@@ -12,8 +12,7 @@ from textsplice.corpus.table import Table
 from textsplice.neighbors.store import Store
 from textsplice.oracle.sources import OfferedNeighbor
 from textsplice.search.rules import Rule
-from textsplice.text.linearize import field_token
-from textsplice.text.vocabulary import UNKNOWN_ID, Vocabulary
+from textsplice.text.vocabulary import Vocabulary
 
 MOST_RULES = 16  # sets of rules whose answers are kept
 
@@ -47,9 +46,8 @@ class Offers:
 
     @cached_property
     def field_ids(self) -> NDArray[np.int32]:
-        """The id of the name of each of the store's fields, -1 if the vocabulary lacks it; last comes -1."""
-        ids = self.vocabulary.encode([field_token(name) for name in self.store.fields])
-        return np.array([*(-1 if number == UNKNOWN_ID else number for number in ids), -1], dtype=np.int32)
+        """The ids of the names of the store's fields."""
+        return self.store.field_ids(self.vocabulary)
 
     def find(self, table: Table, rules: Sequence[Rule], *, reach: int = 1) -> list[int]:
         """The rows of the `reach · k` nearest texts the rules admit, best first; equal texts once."""

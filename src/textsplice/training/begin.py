@@ -93,8 +93,8 @@ def run_id(config: Config, prepared: Prepared) -> str:
 
 
 def _settings(config: Config) -> dict[str, object]:
-    """The settings that an update's result depends on."""
-    sections = config.to_dict()
+    """The settings that an update's result depends on; later ones only if they are not their defaults."""
+    sections = config.stored()
     return {
         f"{section}.{key}": value
         for section in ("policy", "training")
@@ -106,7 +106,9 @@ def _settings(config: Config) -> dict[str, object]:
 def _check_same(run: Run, config: Config, prepared: Prepared) -> None:
     before, now = _settings(run.config), _settings(config)
     differing = [
-        f"{key} ({before[key]} in the run, {now[key]} now)" for key in now if before[key] != now[key]
+        f"{key} ({before.get(key, 'the default')} in the run, {now.get(key, 'the default')} now)"
+        for key in before | now
+        if before.get(key) != now.get(key)
     ]
     if not run.is_of(prepared):
         differing.append("the prepared data")

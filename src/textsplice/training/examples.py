@@ -35,7 +35,7 @@ class Examples:
         """The examples of one split."""
         rows = prepared.split(split)
         weights = np.diff(rows.splice_offsets) + 1
-        return cls(rows, prepared.store.tokens, policy, cases_of(rows), weights, processes)
+        return cls(rows, _as_read(prepared, policy), policy, cases_of(rows), weights, processes)
 
     def batches(self, rows: Rows, micro_sequences: int) -> Iterator[Any]:
         """This process's share of `rows`, about `micro_sequences` references at a time."""
@@ -63,3 +63,12 @@ class Examples:
         if not sequences or len(rows) <= sequences:
             return rows
         return Order(rows, self.cases, sequences, seed=0).epoch(0)[0]
+
+
+def _as_read(prepared: Prepared, policy: Policy) -> Ragged:
+    """The texts of the store as the policy reads them."""
+    store = prepared.store
+    if not policy.shape.config.mask_fields:
+        return store.tokens
+    fields = store.field_ids(prepared.vocabulary)[store.mask_fields.values]
+    return Ragged(policy.shape.read(store.tokens.values, fields), store.tokens.offsets)

@@ -24,7 +24,7 @@ from torch import Tensor
 
 from textsplice.memory import release_memory
 from textsplice.oracle.canvas import ID_MARKS, obstacle
-from textsplice.oracle.numbering import TABLE
+from textsplice.oracle.numbering import TABLE, Numbering
 from textsplice.oracle.splice import Splice
 from textsplice.policy.full.hypothesis import INFINITY, BeamSettings, FirstDecision, Hypothesis
 from textsplice.policy.full.model import FullModel
@@ -110,11 +110,22 @@ class _Beams:
         copied = np.zeros((len(self.live), tables), dtype=np.bool_)
         for row, hypothesis in enumerate(self.live):
             length = len(hypothesis.ids)
-            ids[row, :length] = hypothesis.ids
+            ids[row, :length] = self._read(hypothesis)
             source, position, step = hypothesis.origins.T
             ages[row, :length] = len(hypothesis.splices) - step
             copied[row, position[source == TABLE]] = True
         return Canvases(case_of, ids, lengths, ages, copied)
+
+    def _read(self, hypothesis: Hypothesis) -> NDArray[np.int32]:
+        """A canvas as the policy reads it: a mask may be read with its field."""
+        if not self.policy.shape.config.mask_fields:
+            return hypothesis.ids
+        case = self.problems[hypothesis.item // self.settings.starts].case
+        ids = hypothesis.ids.copy()
+        for rank, text in enumerate(self.policy.read_neighbors(case)):
+            there = hypothesis.origins[:, 0] == Numbering(len(case.neighbors)).neighbor(rank)
+            ids[there] = text[hypothesis.origins[there, 1]]
+        return ids
 
     def _first_decisions(self, first: FirstScores) -> list[list[FirstDecision]]:
         """The top K of each item; Stops among them finish their texts."""

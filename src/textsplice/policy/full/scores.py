@@ -45,7 +45,7 @@ class CaseStates:
 class Canvases:
     """The canvases of `H` hypotheses, without padding tokens on either side.
 
-    `case_of[h]`: which case of the `CaseStates`. `ids[h, :lengths[h]]`: tokens (ids of the whole vocabulary);
+    `case_of[h]`: which case of the `CaseStates`. `ids[h, :lengths[h]]`: tokens, as the policy reads them;
     `ages[h, :]`: how many splices ago each was placed (1 = by the last splice). `copied[h, :S]`: whether each
     token of the case's table is on the canvas. Anything beyond a row's length is ignored.
     """
@@ -80,7 +80,7 @@ class FirstScores:
 @torch.no_grad()
 def encode_cases(policy: FullModel, cases: Sequence[Case], encodings: Encoded | None = None) -> CaseStates:
     """The keys of each case; neighbors are encoded here unless their encodings are known."""
-    neighbors = policy.encode_neighbors([case.neighbors for case in cases], encodings)
+    neighbors = policy.encode_neighbors(cases, encodings)
     words = policy.word_states()
     word_keys = policy.first.word_keys(words)
     every = torch.cat(neighbors)

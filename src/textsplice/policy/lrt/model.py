@@ -121,7 +121,7 @@ class LrtModel(Policy):
     @torch.no_grad()
     def encode_cases(self, cases: Sequence[Case], encodings: Encoded | None = None) -> LrtStates:
         """What is computed once per case; neighbors are encoded here unless their encodings are known."""
-        neighbors = self.encode_neighbors([case.neighbors for case in cases], encodings)
+        neighbors = self.encode_neighbors(cases, encodings)
         lengths = np.array([len(case.table) for case in cases], dtype=np.int64)
         packing = pack(lengths)
         ids = packing.spread(np.concatenate([case.table for case in cases]))
