@@ -98,6 +98,7 @@ RULES = Registry(
         "copy-only": "textsplice.search.rules.words:CopyOnly",
         "forbid-words": "textsplice.search.rules.words:ForbidWords",
         "require-fields": "textsplice.search.rules.fields:RequireFields",
+        "no-contradictions": "textsplice.search.rules.wordings:NoContradictions",
     },
 )
 

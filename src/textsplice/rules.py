@@ -11,6 +11,7 @@ from textsplice.search.rules import (
     MaxSentences,
     MinSentences,
     NeighborsWhere,
+    NoContradictions,
     RequireFields,
     Rule,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "MaxSentences",
     "MinSentences",
     "NeighborsWhere",
+    "NoContradictions",
     "RequireFields",
     "Rule",
 ]

@@ -7,6 +7,7 @@ from textsplice.search.rules.neighbors import ApprovedNeighbors, NeighborsWhere
 from textsplice.search.rules.registered import rule_from_dict, rules_from_dicts
 from textsplice.search.rules.rule import Rule
 from textsplice.search.rules.sentences import KeepSentences, MaxSentences, MinSentences
+from textsplice.search.rules.wordings import NoContradictions
 from textsplice.search.rules.words import CopyOnly, ForbidWords
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "MaxSentences",
     "MinSentences",
     "NeighborsWhere",
+    "NoContradictions",
     "RequireFields",
     "Rule",
     "rule_from_dict",
