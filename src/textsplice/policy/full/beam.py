@@ -24,7 +24,7 @@ from torch import Tensor
 
 from textsplice.memory import release_memory
 from textsplice.oracle.canvas import ID_MARKS, obstacle
-from textsplice.oracle.numbering import TABLE, Numbering
+from textsplice.oracle.numbering import TABLE
 from textsplice.oracle.splice import Splice
 from textsplice.policy.full.hypothesis import INFINITY, BeamSettings, FirstDecision, Hypothesis
 from textsplice.policy.full.model import FullModel
@@ -80,6 +80,8 @@ class _Beams:
         self.seen: list[set[bytes]] = [set() for _ in self.live]
         self.closed = [p.closed(k) for p, k in zip(problems, states.keys, strict=True)]
         self.closed_columns: dict[tuple[int, bool, bool], Tensor] = {}
+        # The table and the neighbors of each problem, as the policy reads them.
+        self.read = [np.concatenate([p.case.table, *policy.read_neighbors(p.case)]) for p in problems]
         self.max_canvas = policy.shape.config.max_positions - 2
 
     def advance(self) -> None:
@@ -120,11 +122,11 @@ class _Beams:
         """A canvas as the policy reads it: a mask may be read with its field."""
         if not self.policy.shape.config.mask_fields:
             return hypothesis.ids
-        case = self.problems[hypothesis.item // self.settings.starts].case
-        ids = hypothesis.ids.copy()
-        for rank, text in enumerate(self.policy.read_neighbors(case)):
-            there = hypothesis.origins[:, 0] == Numbering(len(case.neighbors)).neighbor(rank)
-            ids[there] = text[hypothesis.origins[there, 1]]
+        case = hypothesis.item // self.settings.starts
+        keys, ids = self.states.keys[case], hypothesis.ids.copy()
+        source, position, _ = hypothesis.origins.T
+        copied = source < keys.numbering.first_word
+        ids[copied] = self.read[case][keys.offsets[source[copied]] + position[copied]]
         return ids
 
     def _first_decisions(self, first: FirstScores) -> list[list[FirstDecision]]:
