@@ -6,7 +6,7 @@ import pytest
 
 from search_world import prepared, tables
 from textsplice import Table, rules
-from textsplice.errors import ConfigError
+from textsplice.errors import TextspliceError
 from textsplice.oracle.sources import Sources
 from textsplice.policy.problem import Draft
 from textsplice.search.rules import rule_from_dict
@@ -61,5 +61,5 @@ def test_no_text_contradicts_its_table_and_verify_checks_it() -> None:
 
 def test_the_rule_is_read_as_it_is_written_and_names_a_lexicon_that_is_not_there() -> None:
     assert rule_from_dict(RULE.to_dict(), "here") == RULE
-    with pytest.raises(ConfigError, match="one of bundled, e2e"):
+    with pytest.raises(TextspliceError, match="one of bundled, e2e"):
         rules.NoContradictions("nowhere")
