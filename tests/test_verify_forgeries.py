@@ -428,6 +428,8 @@ def test_a_row_of_format_1_of_a_run_that_never_wrote_one(tmp_path: Path) -> None
     row = row_of("full") | {"format": "textsplice.generation/1"}
     for place in row["provenance"]:
         del place["utf16"]
+    assert verdict(tmp_path, row) == "row '0': it says its seams, which no row of format 1 does."
+    del row["seams"]
     assert verdict(tmp_path, row) is None
     lie = "it is of 'textsplice.generation/1', which only version 0.1 wrote: its run is of a later one."
     assert str(verdict(tmp_path, row, "full")).endswith(lie)

@@ -29,6 +29,7 @@ LATER_SETTINGS = (
     ("search", "max_table_tokens"),
     ("search", "proposers"),
     ("search", "writers"),
+    ("search", "seams"),
 )
 LARGEST = 2**31 - 1  # of all numbers in a configuration; none is below 0
 # Beyond these, nothing could be made, or no machine has the memory for it.
@@ -180,6 +181,8 @@ class SearchConfig:
     proposers: tuple[Literal["policy", "drafts", "swap"], ...] = ("policy",)
     # Folders of lrt or copy runs whose texts are the drafts; none means this run.
     writers: tuple[str, ...] = ()
+    # What each seam that no text of the store attests takes from the merit of a text.
+    seams: float = 0.0
     batch_size: int = 32
     device: Device = "auto"
 

@@ -290,6 +290,7 @@ class Splicer:
             self.lexicon,
             self._judge,
             self.config.corpus.max_table_tokens,
+            self.store,
         )
 
     def _trained(self) -> Policy:

@@ -33,9 +33,11 @@ from textsplice.neighbors.features import Features, features
 from textsplice.neighbors.persistence import within
 from textsplice.neighbors.scores import DEFAULT, score_named
 from textsplice.neighbors.table_index import Hits, TableIndex
+from textsplice.neighbors.trigrams import Trigrams
 from textsplice.parsing import read_object
 from textsplice.ragged import Ragged
-from textsplice.text import Tokenizer, tokenize
+from textsplice.text import Tokenizer, linearize, tokenize
+from textsplice.text.typed import typed
 from textsplice.text.vocabulary import BEGIN_ID, END_ID
 
 FORMAT = 1
@@ -151,6 +153,17 @@ class Store:
     def table_rows(self) -> dict[Table, int]:
         """The number of each distinct table."""
         return {table: row for row, table in enumerate(self.tables)}
+
+    @cached_property
+    def trigrams(self) -> Trigrams:
+        """The trigrams of the texts that may be neighbors, their values masked and typed by field."""
+        rows: list[int] = np.flatnonzero(self.offered).tolist()
+        numbers: list[int] = self.table_of[rows].tolist()
+        tables = {number: linearize(self.tables[number], self.tokenizer) for number in set(numbers)}
+        return Trigrams.of(
+            typed(tokenize(self.texts[row], self.tokenizer), tables[number]).words
+            for row, number in zip(rows, numbers, strict=True)
+        )
 
     def only(self, keep: NDArray[np.bool_]) -> Store:
         """A store of some of the rows, in their order; tables that have none left are dropped.

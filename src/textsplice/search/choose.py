@@ -21,6 +21,7 @@ from textsplice.text.masking import STOP_WORDS, mask
 from textsplice.text.tokens import BEGIN, END, Tokenizer
 
 Slips = Callable[[Draft], int]
+SeamCost = Callable[[Draft], float]
 Choice = Literal["likelihood", "consensus", "typical"]
 ORDER = 4  # longest n-gram that the similarity compares
 Grams = list[Counter[tuple[Hashable, ...]]]
@@ -37,16 +38,19 @@ def choose(
     by: Choice = "likelihood",
     slips: Slips | None = None,
     judge: Opinion | None = None,
+    seams: SeamCost | None = None,
 ) -> list[Candidate]:
     """The candidates, best first.
 
     `likelihood` ranks by the mean log-probability, `consensus` by the mean similarity to the other candidates
     (minimum Bayes risk), `typical` by that and by the similarity to what people wrote about similar tables.
-    The last two also consider how probable a `judge` finds each text. If `slips` counts slips with the values
-    of the table, fewer slips come before all that.
+    The last two also consider how probable a `judge` finds each text, and what `seams` says that its
+    unattested seams cost; where `likelihood` ranks, that only decides between equals. If `slips` counts slips
+    with the values of the table, fewer slips come before all that.
     """
     counts = {each.candidate.ids: slips(each.draft) if slips else 0 for each in found}
-    ranked = sorted((each.candidate for each in found), key=lambda c: (counts[c.ids], -c.score))
+    costs = {each.candidate.ids: seams(each.draft) if seams else 0.0 for each in found}
+    ranked = sorted((each.candidate for each in found), key=lambda c: (counts[c.ids], -c.score, costs[c.ids]))
     if by == "likelihood":
         return ranked
     ranked = best_of_each_start(ranked)
@@ -56,6 +60,7 @@ def choose(
         merit = [one + TYPICALITY * other for one, other in zip(merit, typical, strict=True)]
     if judge and ranked:
         merit = [one + JUDGEMENT * other for one, other in zip(merit, judge(ranked), strict=True)]
+    merit = [one - costs[candidate.ids] for one, candidate in zip(merit, ranked, strict=True)]
     order = sorted(range(len(ranked)), key=lambda i: (counts[ranked[i].ids], -merit[i], i))
     return [ranked[i] for i in order]
 
