@@ -7,7 +7,7 @@ without its ending). VERDICTS.csv has the columns `id`, `system` and `fluent` (1
 given the same texts: the number and share of unattested seams, and as baselines the number of seams, the
 number of splices, minus the mean log-probability (rows without a score are left out of the comparison), and
 the length in tokens. The AUC is the chance that a text that is not fluent gets a larger number than one that
-is, ties counting half; 0.5 is chance. The interval is a bootstrap over texts, p a permutation of the verdicts.
+is, ties counting half; 0.5 is chance. The interval is a bootstrap over texts, p from shuffled verdicts.
 Seams are found again with the store, whatever the rows say of them.
 """
 
