@@ -106,8 +106,8 @@ class DraftProposer:
         return self.derivations.offers
 
     def choosing(self, search: SearchConfig) -> SearchConfig:
-        """The texts that a draft is derived from are not those nearest to the table: they are not typical."""
-        return replace(search, choose="consensus") if search.choose == "typical" else search
+        """All settings apply."""
+        return search
 
     def propose(
         self, examples: Sequence[Example], rules: tuple[Rule, ...], search: SearchConfig
@@ -117,7 +117,10 @@ class DraftProposer:
         asked = self._of_writers(rules, allow)
         written = zip(*(writer.propose(examples, asked, search) for writer in self.writers), strict=True)
         for example, proposals in zip(examples, written, strict=True):
-            yield self._derived(example, proposals, allow)
+            similar = self.offers.find(example.table, rules)
+            yield replace(
+                self._derived(example, proposals, allow), similar=[*map(self.offers.neighbor, similar)]
+            )
 
     def _of_writers(self, rules: tuple[Rule, ...], allow: NDArray[np.bool_]) -> tuple[Rule, ...]:
         """The rules as writers must keep them, who do not know yet where a word will come from."""

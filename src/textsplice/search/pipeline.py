@@ -196,6 +196,7 @@ class Pipeline:
             by=search.choose,
             slips=self._slips(proposal.example) if search.slots_first else None,
             judge=opinion(self.judge(search.judge), proposal, self.tokenizer) if search.judge else None,
+            similar=proposal.similar,
         )
 
     def _slips(self, example: Example) -> Slips:
