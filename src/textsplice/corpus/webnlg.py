@@ -33,7 +33,10 @@ class WebNLGReader(Reader):
     """Reads all XML files of a split's folder, in the order of their names."""
 
     takes = ("folder",)
-    if_missing = "`textsplice data get webnlg` says where to get it."
+    if_missing = (
+        "The corpus is at https://gitlab.com/shimorina/webnlg-dataset;"
+        " name the folder that has train, dev and test."
+    )
 
     def __init__(self, path: Path, split: str | None, options: ReadOptions) -> None:
         super().__init__(path, split, options)
