@@ -31,8 +31,8 @@ def read_corpus(
 ) -> Corpus:
     """The examples of a split, read as they are asked for.
 
-    `source` is `e2e:PATH`, `wikibio:PATH`, a `.jsonl`, `.csv` or `.parquet` file, a folder with files such as
-    `train.jsonl`, or `bundled`.
+    `source` is `e2e:PATH`, `wikibio:PATH`, `webnlg:PATH`, a `.jsonl`, `.csv` or `.parquet` file, a folder
+    with files such as `train.jsonl`, or `bundled`.
     `split` is train, dev or test. One file is cut into these as `prepare` cuts it; without `split`, or with
     "all", every row of it is read.
     `text_column` names the column or key of the text; the default is `text` (in E2E: `ref`).
