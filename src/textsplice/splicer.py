@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from textsplice.config import Config, SearchConfig, config_from_dict
@@ -241,8 +242,26 @@ class Splicer:
         """How texts are made with these settings, as their rows say it."""
         return self._pipeline(search).made(search, rules)
 
+    @property
+    def name_as_judge(self) -> str | None:
+        """What rows call it that it had a say in: its weights, or those of all its writers."""
+        names = [run.weights for run in self._own_writers()]
+        return None if None in names else "+".join(map(str, names))
+
     def likelihoods(self, table: Table, texts: Sequence[str]) -> list[float]:
-        """The mean log-probability per token of each text, as a text of this table (LRT, S2S+copy)."""
+        """The mean log-probability per token of each text, as a text of this table (LRT, S2S+copy).
+
+        If its drafts have several writers, they judge together: it is the mean of theirs.
+        """
+        opinions = [run._likelihoods(table, texts) for run in self._own_writers()]
+        return [fmean(each) for each in zip(*opinions, strict=True)]
+
+    def _own_writers(self) -> list[Splicer]:
+        search = self.config.search
+        writers = search.writers if "drafts" in search.proposers and self.kind.writes == "tokens" else ()
+        return [self._judge(writer) for writer in writers] or [self]
+
+    def _likelihoods(self, table: Table, texts: Sequence[str]) -> list[float]:
         proposer = PolicyProposer(self._trained(), self._offers, self.encodings)
         return likelihoods(proposer, table, texts, where=str(self.folder.path) if self.folder else self.run)
 
@@ -260,6 +279,7 @@ class Splicer:
     def _drafts(self, writers: Sequence[str]) -> DraftProposer:
         """Derives the texts of these runs, or of this one."""
         runs = [self._judge(writer) for writer in writers] or [self]
+        proposers: list[PolicyProposer] = []
         for run in runs:
             if run.policy is None or run.policy.kind.writes != "tokens":
                 raise InputError(
@@ -267,7 +287,8 @@ class Splicer:
                     where="search.writers" if writers else "search.proposers",
                     remedy="Drafts are written by lrt and copy runs: name one in search.writers.",
                 )
-        return DraftProposer(tuple(run.proposer for run in runs), self._derivations)
+            proposers.append(PolicyProposer(run.policy, run._offers, run.encodings))
+        return DraftProposer(tuple(proposers), self._derivations)
 
     def _proposers(self, search: SearchConfig) -> tuple[Proposer, ...]:
         """Who is asked, in order; without a policy swap alone."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from math import exp
 from typing import Literal
 
 from textsplice.corpus.table import Table
 from textsplice.oracle.numbering import TABLE
-from textsplice.oracle.sources import Sources
+from textsplice.oracle.sources import OfferedNeighbor, Sources
 from textsplice.oracle.writing import Writing
 from textsplice.policy.problem import Candidate, Draft
 from textsplice.search.derive import Derived
@@ -39,6 +40,7 @@ def choose(
     slips: Slips | None = None,
     judge: Opinion | None = None,
     seams: SeamCost | None = None,
+    similar: Sequence[OfferedNeighbor] | None = None,
 ) -> list[Candidate]:
     """The candidates, best first.
 
@@ -47,16 +49,19 @@ def choose(
     The last two also consider how probable a `judge` finds each text, and what `seams` says that its
     unattested seams cost; where `likelihood` ranks, that only decides between equals. If `slips` counts slips
     with the values of the table, fewer slips come before all that.
+    What people wrote are the neighbors, or `similar` where texts were derived after they were written; what
+    such a derivation starts from was not chosen.
     """
     counts = {each.candidate.ids: slips(each.draft) if slips else 0 for each in found}
     costs = {each.candidate.ids: seams(each.draft) if seams else 0.0 for each in found}
     ranked = sorted((each.candidate for each in found), key=lambda c: (counts[c.ids], -c.score, costs[c.ids]))
     if by == "likelihood":
         return ranked
-    ranked = best_of_each_start(ranked)
+    ranked = best_of_each_start(ranked) if similar is None else ranked
     merit = consensus(ranked)
     if by == "typical":
-        typical = typicality(ranked, sources, words)
+        known = sources if similar is None else replace(sources, neighbors=tuple(similar))
+        typical = typicality(ranked, known, words)
         merit = [one + TYPICALITY * other for one, other in zip(merit, typical, strict=True)]
     if judge and ranked:
         merit = [one + JUDGEMENT * other for one, other in zip(merit, judge(ranked), strict=True)]

@@ -119,7 +119,7 @@ class Pipeline:
         """How texts are made with these settings."""
         settings = {key: value for key, value in asdict(search).items() if key not in NOT_PART_OF_HOW}
         if search.judge:
-            settings["judge"] = self.judge(search.judge).weights  # the name of a folder says little elsewhere
+            settings["judge"] = self.judge(search.judge).name_as_judge  # not its folder
         else:
             del settings["judge"]
         settings["proposers"] = list(search.proposers)
@@ -205,6 +205,7 @@ class Pipeline:
             slips=self._slips(proposal.example) if search.slots_first else None,
             judge=opinion(self.judge(search.judge), proposal, self.tokenizer) if search.judge else None,
             seams=self._seam_cost(search.seams) if search.seams else None,
+            similar=proposal.similar,
         )
 
     def _with_seams(self, generation: Generation) -> Generation:
