@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import shutil
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -34,6 +33,8 @@ from textsplice.runs.integrity import CheckedFiles, listed_hashes, require_words
 from textsplice.runs.lineage import made_from
 from textsplice.runs.ownership import locked, remove_empty_parents, remove_listed, require_ours
 from textsplice.runs.prepared import Prepared
+from textsplice.runs.recognized import RUN as ABOUT
+from textsplice.runs.recognized import RUN_FORMATS, find_run, is_export, is_run
 from textsplice.runs.text_files import TextFiles
 from textsplice.slots.lexicon import Lexicon
 from textsplice.text.vocabulary import Vocabulary
@@ -41,10 +42,7 @@ from textsplice.text.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from torch import Tensor
 
-FORMAT_FAMILY = "textsplice.run/"
-FORMAT = f"{FORMAT_FAMILY}2"
-ID = re.compile("[0-9a-f]{12}")
-ABOUT = "run.json"
+FORMAT = f"{RUN_FORMATS}2"
 CONFIG = "config.toml"
 SHAPE = "config.json"
 WEIGHTS = "model.safetensors"
@@ -81,28 +79,17 @@ class Run:
     @staticmethod
     def is_run(folder: Path | str) -> bool:
         """Whether a folder is one that `train` made; other programs have a run.json too."""
-        try:
-            about = json.loads((Path(folder) / ABOUT).read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError):
-            return False
-        match about:
-            case {"format": str(form), "id": str(), "version": str(), "prepared": str(), "files": dict()}:
-                return form.startswith(FORMAT_FAMILY)
-            case {
-                "id": str(name),
-                "version": str(),
-                "prepared": str(),
-                "command": list(),
-                "hardware": dict(),
-            }:
-                # As version 0.1 wrote it.
-                return "format" not in about and ID.fullmatch(name) is not None
-            case _:
-                return False
+        return is_run(folder)
 
     @classmethod
     def open(cls, folder: Path | str) -> Run:
         """The run in a folder; `StorageError` if there is none."""
+        if is_export(folder):
+            raise StorageError(
+                "is an export of a run, which has no texts of its own.",
+                where=str(folder),
+                remedy="Name the run, or the prepared folder of its corpus.",
+            )
         if not cls.is_run(folder):
             raise StorageError(
                 "is not the folder of a run: it has no run.json that `textsplice train` wrote.",
@@ -180,6 +167,10 @@ class Run:
         path = self._checked.path(LEXICON)
         return Lexicon.load(path) if path.is_file() else None
 
+    def read_lexicon(self) -> bytes:
+        """The content of its lexicon's file."""
+        return self._checked.path(LEXICON).read_bytes()
+
     @cached_property
     def _checked(self) -> CheckedFiles:
         return CheckedFiles(self.path, self._hashes(), REMEDY)
@@ -256,8 +247,8 @@ class Run:
 
     # The judge
 
-    def find_judge(self, name: str) -> Run:
-        """The run that `search.judge` names, wherever this run was moved and wherever we are.
+    def find_judge(self, name: str) -> Path:
+        """The folder that `search.judge` names, wherever this run was moved and wherever we are.
 
         One that the run's own configuration names is looked for beside the run first, where it was when the
         run was trained; any other is a path as the user wrote it.
@@ -268,15 +259,7 @@ class Run:
         beside = [self.path.resolve() / recorded] if own and isinstance(recorded, str) else []
         # Runs of before format 2 did not record it: try the folder of that name next to the run.
         old = [self.path.resolve().parent / Path(name).name] if own else []
-        for folder in (*beside, Path(name), *old):
-            if self.is_run(folder):
-                return Run.open(folder)
-        looked = " or ".join(dict.fromkeys(str(folder) for folder in (*beside, Path(name))))
-        raise StorageError(
-            f"search.judge names the run {name!r}, but there is no run at {looked}.",
-            where=str(self.path),
-            remedy="Train that run, move it back, or do without it: --set search.judge=''.",
-        )
+        return find_run(name, (*beside, Path(name)), old, setting="search.judge", of=self.path)
 
     # Training
 
@@ -365,7 +348,7 @@ class Run:
         policy = [name for name in (SHAPE, WEIGHTS, VOCABULARY, LEXICON) if (self.path / name).is_file()]
         contents = {name: self._checked.path(name).read_bytes() for name in policy}
         config = self.config
-        judge = self.find_judge(config.search.judge).path if config.search.judge else None
+        judge = self.find_judge(config.search.judge) if config.search.judge else None
         run = Run(folder)
         with self.claimed(folder), TemporaryDirectory() as temporary:
             self.require_absent(folder)
