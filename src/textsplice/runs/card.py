@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
+from shlex import quote
 from typing import cast
 
 from textsplice.config import Config
@@ -66,7 +67,7 @@ class Card:
         return "\n\n".join(parts) + "\n"
 
     def _usage(self, name: str) -> str:
-        prepared, name = self.config.output.prepared, visible(name)
+        prepared, name = quote(visible(self.config.output.prepared)), quote(visible(name))
         own = self.config.text.lexicon and self.config.text.lexicon not in BUNDLED
         lexicon = f" --set text.lexicon={name}/{LEXICON}" if own else ""
         others = [*filter(None, [self.config.search.judge]), *self.config.search.writers]
@@ -74,8 +75,8 @@ class Card:
         return (
             f"## Use\n\nThe corpus is expected at `{visible(self.config.corpus.source)}`; "
             "`--set corpus.source=…` names another place.\n\n"
-            f"    textsplice prepare {name}/config.toml --out {visible(prepared)}{lexicon}\n"
-            f"    textsplice generate {name} tables.jsonl --store {visible(prepared)} --out texts.jsonl\n\n"
+            f"    textsplice prepare {name}/config.toml --out {prepared}{lexicon}\n"
+            f"    textsplice generate {name} tables.jsonl --store {prepared} --out texts.jsonl\n\n"
             "`textsplice verify texts.jsonl --run EXPORT --store PREPARED` checks what it wrote." + beside
         )
 
