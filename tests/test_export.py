@@ -216,7 +216,8 @@ def test_the_judge_and_the_writers_of_its_run_are_looked_for_beside_it(
         made(splicer, tables)
     assert str(caught.value) == (
         f"{tmp_path / 'out/full'}: search.judge names the run 'copy', but there is no run at "
-        f"{tmp_path / 'out/copy'} or copy. Train that run, move it back, or do without it: --set search.judge=''."
+        f"{tmp_path / 'out/copy'} or copy. Train that run, move it back, or do without it: "
+        "--set search.judge=''."
     )
     shutil.copytree(exports / "copy", tmp_path / "out" / "copy")
     with pytest.raises(
@@ -345,7 +346,8 @@ def test_a_store_of_other_words_or_tokens_is_refused_and_told_how_to_prepare(
         Splicer.load(exports / "full", store=other)
     assert str(caught.value) == (
         f"{tmp_path / 'a'}: has other words than the export {exports / 'full'} was trained on. "
-        f"Prepare its corpus with the same settings: `textsplice prepare {exports / 'full/config.toml'} --out FOLDER`."
+        "Prepare its corpus with the same settings: "
+        f"`textsplice prepare {exports / 'full/config.toml'} --out FOLDER`."
     )
     spaces = prepare(settings.with_values(["text.tokenizer=spaces"]), folder=tmp_path / "b", quiet=True)
     with pytest.raises(
