@@ -216,7 +216,7 @@ def test_the_judge_and_the_writers_of_its_run_are_looked_for_beside_it(
         made(splicer, tables)
     assert str(caught.value) == (
         f"{tmp_path / 'out/full'}: search.judge names the run 'copy', but there is no run at "
-        f"{tmp_path / 'out/copy'} or copy. Train that run, move it back, or do without it: "
+        f"{tmp_path / 'out/full/../copy'} or copy. Train that run, move it back, or do without it: "
         "--set search.judge=''."
     )
     shutil.copytree(exports / "copy", tmp_path / "out" / "copy")

@@ -23,6 +23,8 @@ Device = Literal["auto", "cpu", "cuda", "mps"]
 # Settings added after folders were first written. Their defaults are not written, so that a configuration
 # that does not use them makes the same files and the same keys as before.
 LATER_SETTINGS = (
+    ("corpus", "targets"),
+    ("corpus", "target_alternatives"),
     ("neighbors", "score"),
     ("training", "device"),
     ("search", "device"),
@@ -76,6 +78,10 @@ class CorpusConfig:
     splits: tuple[str, ...] = ("train", "dev", "test")
     # Remove training rows whose delexicalized text also appears in these splits.
     decontaminate: tuple[str, ...] = ()
+    # A folder of texts to learn from instead of the corpus's own, as `textsplice generate` writes them.
+    targets: str = ""
+    # How many alternatives of each of its rows are learned too.
+    target_alternatives: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -285,6 +285,7 @@ class Splicer:
     def _drafts(self, writers: Sequence[str]) -> DraftProposer:
         """Derives the texts of these runs, or of this one."""
         runs = [self._judge(writer) for writer in writers] or [self]
+        proposers: list[PolicyProposer] = []
         for run in runs:
             if run.policy is None or run.policy.kind.writes != "tokens":
                 raise InputError(
@@ -292,7 +293,8 @@ class Splicer:
                     where="search.writers" if writers else "search.proposers",
                     remedy="Drafts are written by lrt and copy runs: name one in search.writers.",
                 )
-        return DraftProposer(tuple(run.proposer for run in runs), self._derivations)
+            proposers.append(PolicyProposer(run.policy, run._offers, run.encodings))
+        return DraftProposer(tuple(proposers), self._derivations)
 
     def _proposers(self, search: SearchConfig) -> tuple[Proposer, ...]:
         """Who is asked, in order; without a policy swap alone."""

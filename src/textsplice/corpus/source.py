@@ -27,6 +27,7 @@ def read_corpus(
     text_column: str | None = None,
     sentences: Sentences | None = None,
     like: CorpusConfig | None = None,
+    alternatives: int = 0,
 ) -> Corpus:
     """The examples of a split, read as they are asked for.
 
@@ -38,11 +39,13 @@ def read_corpus(
     `sentences`: whether the text of a WikiBio example is its "first" sentence, as in the paper, or "all".
     `like` has the defaults of both: the text column of a run's own corpus, where the source has such a
     column, and its sentences.
+    `alternatives`: how many alternatives of a row that `textsplice generate` wrote are examples too.
     """
     options = ReadOptions(
         text_column or (like.text_column or None if like else None),
         text_column_optional=text_column is None,
         sentences=sentences or (like.sentences if like else "first"),
+        alternatives=alternatives,
     )
     try:
         return _opened(str(source), split, options)

@@ -86,6 +86,8 @@ class Card:
         said = (
             f"without a slot error by the lexicon `{lexicon}`" if lexicon else "that say every value verbatim"
         )
+        taught = bool(self.run.config.corpus.targets)
+        learned = "texts that other runs wrote, not from people's," if taught else "references"
         cleaned = ", ".join(config.corpus.decontaminate)
         offered, texts = int(store.offered.sum()), len(store)
         lines = [
@@ -93,9 +95,7 @@ class Card:
             f"{texts:,} training texts about {len(store.tables):,} tables.",
             f"Of these texts {offered:,} may be spliced from"
             + (f": those {said}." if config.neighbors.verbatim else "."),
-            f"It learned from references {said}."
-            if config.training.verbatim
-            else "It learned from all references.",
+            f"It learned from {learned}{f' {said}' if config.training.verbatim else ''}.",
             f"Training texts whose form, without values, also stands in {cleaned} were removed."
             if cleaned
             else "No training text was removed because dev or test has a text of the same form.",

@@ -24,10 +24,11 @@ from textsplice.errors import StorageError
 from textsplice.files import file_hash, text_hash
 from textsplice.neighbors.store import Store
 from textsplice.parsing import read_object
+from textsplice.runs.companions import find_companion
 from textsplice.runs.integrity import CheckedFiles, listed_hashes, unsigned
 from textsplice.runs.lineage import earlier
 from textsplice.runs.prepared import Prepared
-from textsplice.runs.recognized import EXPORT, EXPORT_FORMATS, find_run, is_export
+from textsplice.runs.recognized import EXPORT, EXPORT_FORMATS, is_export
 from textsplice.runs.run import Run
 from textsplice.runs.text_files import TextFiles
 from textsplice.slots.lexicon import Lexicon
@@ -142,11 +143,7 @@ class Export:
 
     def find_judge(self, name: str) -> Path:
         """The folder that `search.judge` or `search.writers` names: beside the export, else a path."""
-        search = self.config.search
-        setting = "search.writers" if name in search.writers else "search.judge"
-        own = name == search.judge or name in search.writers
-        beside = [self.path.resolve().parent / name] if own else []
-        return find_run(name, (*beside, Path(name)), (), setting=setting, of=self.path)
+        return find_companion(self.path, self.config.search, self.about, name)
 
     def _listed(self, name: str) -> Path:
         if name not in self._hashes:

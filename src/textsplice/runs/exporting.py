@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
-from textsplice.config import to_toml
+from textsplice.config import SearchConfig, to_toml
 from textsplice.errors import StorageError
 from textsplice.files import storage_error
 from textsplice.runs.card import Card, read_figures
@@ -121,12 +121,19 @@ def _contents(run: Run, name: str, figures: Sequence[Path], license: str, note: 
         "format": FORMAT,
         **{key: run.about[key] for key in KEPT if key in run.about},
         "version": run.about["version"],
+        **_beside(config.search),
         "words": words.words_hash(),
         "store": store_hash(run.store),
         "files": {each: hashlib.sha256(contents[each]).hexdigest() for each in sorted(contents)},
     }
     text = json.dumps(signed(about), indent=2, ensure_ascii=False) + "\n"
     return {**contents, EXPORT: text.encode("utf-8")}
+
+
+def _beside(search: SearchConfig) -> dict[str, object]:
+    """Where the judge and the writers are, seen from the export, as runs record it."""
+    found: dict[str, object] = {"judge": f"../{search.judge}"} if search.judge else {}
+    return {**found, "writers": [f"../{name}" for name in search.writers]} if search.writers else found
 
 
 def _rounded(run: Run) -> dict[str, Tensor]:

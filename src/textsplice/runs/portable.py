@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from pathlib import PurePath, PureWindowsPath
 
-from textsplice.config import Config, config_from_dict
+from textsplice.config import Config, CorpusConfig, config_from_dict
 from textsplice.slots.lexicon import BUNDLED
 
 LEXICON = "lexicon.toml"  # as it is called in an export
@@ -19,7 +19,8 @@ _SIGNED_DATA = re.compile(r"(\|data:)(.*)(@[0-9a-f]+\|)")
 def portable(config: Config) -> Config:
     """The same settings; a path out of the working folder keeps only its last part.
 
-    The judge and the writers are called by the names of their folders, and stand beside the export.
+    The judge and the writers are called by the names of their folders, and stand beside the export. What was
+    learned from in place of people's texts is left out: words and texts do not depend on it.
     """
     sections = {
         section: {key: _portable(f"{section}.{key}", value) for key, value in values.items()}
@@ -29,8 +30,12 @@ def portable(config: Config) -> Config:
     found = config_from_dict(sections, "export")
     judge, writers = search.judge and _last(search.judge), tuple(map(_last, search.writers))
     lexicon = config.text.lexicon
+    defaults = CorpusConfig()
     return replace(
         found,
+        corpus=replace(
+            found.corpus, targets=defaults.targets, target_alternatives=defaults.target_alternatives
+        ),
         search=replace(found.search, judge=judge, writers=writers),
         text=replace(found.text, lexicon=LEXICON if lexicon and lexicon not in BUNDLED else lexicon),
     )

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
-
-from textsplice.errors import StorageError
 
 RUN, EXPORT = "run.json", "export.json"
 RUN_FORMATS, EXPORT_FORMATS = "textsplice.run/", "textsplice.export/"
@@ -34,23 +31,6 @@ def is_export(folder: Path | str) -> bool:
             return form.startswith(EXPORT_FORMATS)
         case _:
             return False
-
-
-def find_run(name: str, folders: Sequence[Path], last: Sequence[Path], *, setting: str, of: Path) -> Path:
-    """The first of these folders that is a run or an export; `name` is what a setting of the run `of` says.
-
-    Those that are tried `last` are guesses, and are not told of.
-    """
-    for folder in (*folders, *last):
-        if is_run(folder) or is_export(folder):
-            return folder
-    looked = " or ".join(dict.fromkeys(map(str, folders)))
-    nothing = "''" if setting == "search.judge" else "[]"
-    raise StorageError(
-        f"{setting} names the run {name!r}, but there is no run at {looked}.",
-        where=str(of),
-        remedy=f"Train that run, move it back, or do without it: --set {setting}={nothing}.",
-    )
 
 
 def _read(path: Path) -> object:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -24,8 +25,9 @@ from textsplice.oracle.splice import Splice
 from textsplice.policy.kind import Kind
 from textsplice.policy.problem import Candidate, Draft, Outcome
 from textsplice.search.derive import renumbered, without_unused
+from textsplice.search.judge import log_probabilities
 from textsplice.search.offers import Offers
-from textsplice.search.propose import Proposal, Proposer
+from textsplice.search.propose import PolicyProposer, Proposal
 from textsplice.search.rules.rule import Rule
 from textsplice.text.linearize import Linearized, linearize
 from textsplice.text.masking import mask_runs
@@ -89,9 +91,12 @@ class Derivation(NamedTuple):
 
 @dataclass(frozen=True)
 class DraftProposer:
-    """Derives what other proposers write; all of their texts are candidates."""
+    """Derives what policies write; all of their texts are candidates.
 
-    writers: tuple[Proposer, ...]
+    If there are several, each of them judges the texts of the others too: a text's score is the mean.
+    """
+
+    writers: tuple[PolicyProposer, ...]
     derivations: Derivations
     kind: Kind = DRAFTS
 
@@ -131,7 +136,11 @@ class DraftProposer:
             outcome.obstacle = proposal.outcome.obstacle
             for candidate in proposal.outcome.ranked():
                 text = tuple(proposal.words[n] for n in candidate.ids if n not in (BEGIN_ID, END_ID))
-                texts[text] = max(candidate.score, texts.get(text, float("-inf")))
+                texts[text] = candidate.score
+        if len(self.writers) > 1 and texts:
+            written = [*texts]
+            opinions = [log_probabilities(writer, example.table, written) for writer in self.writers]
+            texts = {text: fmean(scores) for text, *scores in zip(written, *opinions, strict=True)}
         words = self.offers.vocabulary.extended(w for text in (*texts, table.tokens) for w in text)
         found = [(self.derivations.of(text, table, words, allow), text) for text in texts]
         rows = list(dict.fromkeys(row for each, _ in found for row in each.rows))
