@@ -366,7 +366,7 @@ def test_what_was_withdrawn_from_a_run_does_not_come_back_with_a_store(tmp_path:
     with pytest.raises(StorageError, match=f"holds the text '{gone}', which was withdrawn from the run"):
         Splicer.load(made.path, store=PREPARED)
     assert Splicer.load(made.path, store=tmp_path / "without").run == Run.open(tmp_path / "without").id
-    assert "1 texts were withdrawn after training" in made.card.read_text(encoding="utf-8")
+    assert "1 text was withdrawn after training" in made.card.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -515,3 +515,13 @@ def test_the_commands_that_take_a_run_take_an_export(exports: Path, tmp_path: Pa
     drafts.write_text(json.dumps({"id": "1", "text": "Xyzzy.", "table": json.loads(record)}) + "\n")
     code, words = said("gate", PREPARED, drafts, "--fall-back", exports / "copy", "-q")
     assert json.loads(words)["accepted"] is False
+
+
+@pytest.mark.parametrize("command", [("trace", "-"), ("gate", "-"), ("withdraw", "train:0")])
+def test_commands_that_need_texts_say_that_an_export_has_none(
+    command: tuple[str, str], exports: Path
+) -> None:
+    name, argument = command
+    result = CliRunner().invoke(app, [name, str(exports / "full"), argument], input="A text.\n")
+    assert isinstance(result.exception, StorageError)
+    assert result.exception.what == "is an export of a run, which has no texts of its own."

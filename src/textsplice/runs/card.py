@@ -104,7 +104,10 @@ class Card:
         if isinstance(made := self.run.about.get("made_from"), dict):
             taken = cast("dict[str, object]", made).get("without")
             count = len(cast("list[object]", taken)) if isinstance(taken, list) else 0
-            lines.append(f"{count:,} texts were withdrawn after training: the weights have still seen them.")
+            lines.append(
+                f"{count:,} {'text was' if count == 1 else 'texts were'} withdrawn after training, which the "
+                "weights have still seen."
+            )
         return lines
 
     def _training(self) -> str:
