@@ -97,10 +97,9 @@ def test_rows_of_an_export_are_verified_with_the_same_export_and_store(
     assert verify(rows, exports / kind, store=PREPARED) == len(tables)
     with pytest.raises(VerificationError, match="it was made with the weights"):
         verify(rows, RUNS / kind)
-    first = rows[0].sources.neighbors
-    swapped = replace(rows[0].sources, neighbors=(*first[1:], *first[:1]))
-    with pytest.raises(VerificationError):
-        verify(replace(rows[0], sources=swapped), exports / kind, store=PREPARED)
+    own = made(Splicer.load(RUNS / kind), tables)
+    with pytest.raises(VerificationError, match="it was made with the weights"):
+        verify(own, exports / kind, store=PREPARED)
 
 
 def test_an_export_holds_neither_texts_nor_values_nor_words(exports: Path) -> None:
@@ -110,18 +109,16 @@ def test_an_export_holds_neither_texts_nor_values_nor_words(exports: Path) -> No
     assert values
     for name, content in contents(exports / "full").items():
         text = content.decode("utf-8", "replace")
-        assert not [each for each in (*run.store.texts, *run.store.ids, *values) if each in text], name
+        assert not [each for each in (*run.store.texts, *values) if each in text], name
     assert set(contents(exports / "full")) == {
         *("README.md", "config.json", "config.toml", "export.json", "model.safetensors", "word-ids.json")
     }
 
 
 def test_an_export_is_half_as_large_and_the_same_every_time(exports: Path, tmp_path: Path) -> None:
-    weights = "model.safetensors"
-    tensors = sum(each.numel() for each in Run.open(RUNS / "full").read_weights()[0].values())
-    assert (RUNS / "full" / weights).stat().st_size - (
-        exports / "full" / weights
-    ).stat().st_size >= 2 * tensors
+    sizes = [(folder / "full" / "model.safetensors").stat().st_size for folder in (RUNS, exports)]
+    count = sum(each.numel() for each in Run.open(RUNS / "full").read_weights()[0].values())
+    assert sizes[0] - sizes[1] == pytest.approx(2 * count, rel=0.01)  # the header is longer by a little
     again = export_run(RUNS / "full", tmp_path / "full").path
     assert contents(again) == contents(exports / "full")
 
