@@ -20,6 +20,7 @@ from textsplice.corpus import Table
 from textsplice.errors import InputError, StorageError, TextspliceError, VerificationError
 from textsplice.prepare.build import prepare
 from textsplice.runs import Export, Prepared, Run, export_run
+from textsplice.runs.integrity import signed
 from textsplice.runs.portable import portable, portable_signature
 from textsplice.search.generation import Generation
 from textsplice.splicer import Splicer, verify
@@ -61,7 +62,8 @@ def made(splicer: Splicer, tables: list[Table], search: SearchConfig | None = No
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*")}
+    found = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*")}
+    return {name: path.read_bytes() if path.is_file() else b"" for name, path in found.items()}
 
 
 def said(*arguments: object) -> tuple[int, str]:
@@ -381,7 +383,8 @@ def test_what_was_withdrawn_from_a_run_does_not_come_back_with_a_store(tmp_path:
         (lambda path: cut(path / "export.json"), "is no export, so it takes no texts from"),
         (lambda path: change(path, id="0" * 12), "export.json: is damaged or was changed"),
         (lambda path: change(path, format="textsplice.export/9"), "this version reads 'textsplice.export/1'"),
-        (lambda path: change(path, files={}, digest=None), "is damaged or was changed"),
+        (lambda path: change(path, files={}), "export.json: is damaged or was changed"),
+        (lambda path: without_hash(path), "export.json: is damaged or was changed"),
     ],
 )
 def test_a_damaged_export_is_refused_with_a_sentence(
@@ -394,6 +397,12 @@ def test_a_damaged_export_is_refused_with_a_sentence(
 
 def cut(path: Path) -> None:
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def without_hash(export: Path) -> None:
+    about = json.loads((export / "export.json").read_text())
+    del about["digest"]
+    (export / "export.json").write_text(json.dumps(about))
 
 
 def change(export: Path, **values: object) -> None:
@@ -479,17 +488,13 @@ def test_an_empty_folder_is_used_also_through_a_link(tmp_path: Path) -> None:
 
 def test_an_export_whose_files_lead_elsewhere_is_refused(export: Path, tmp_path: Path) -> None:
     """A list that names a file outside of the folder, or through a link."""
+    (export / "link").symlink_to(tmp_path)
+    about = json.loads((export / "export.json").read_text())
     for name in ("../secret", "/etc/passwd", "link/x"):
-        (export / "link").unlink(missing_ok=True)
-        (export / "link").symlink_to(tmp_path)
-        about = json.loads((export / "export.json").read_text())
-        about.pop("digest")
-        about["files"][name] = "0" * 64
-        (export / "export.json").write_text(json.dumps(about))
+        changed = signed({**about, "files": {**about["files"], name: "0" * 64}})
+        (export / "export.json").write_text(json.dumps(changed))
         with pytest.raises(StorageError, match="which is not inside the folder"):
             Export.open(export).check()
-        del about["files"][name]
-        (export / "export.json").write_text(json.dumps(about))
 
 
 def test_the_commands_that_take_a_run_take_an_export(exports: Path, tmp_path: Path) -> None:

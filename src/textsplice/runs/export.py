@@ -25,7 +25,7 @@ from textsplice.files import file_hash, text_hash
 from textsplice.neighbors.store import Store
 from textsplice.parsing import read_object
 from textsplice.runs.companions import find_companion
-from textsplice.runs.integrity import CheckedFiles, listed_hashes, unsigned
+from textsplice.runs.integrity import DIGEST, CheckedFiles, listed_hashes, unsigned
 from textsplice.runs.lineage import earlier
 from textsplice.runs.prepared import Prepared
 from textsplice.runs.recognized import EXPORT, EXPORT_FORMATS, is_export
@@ -78,7 +78,8 @@ class Export:
     def about(self) -> dict[str, object]:
         """What it is an export of."""
         path = self.path / EXPORT
-        return unsigned(read_object(path, StorageError, remedy=REMEDY), path, REMEDY)
+        about = read_object(path, StorageError, remedy=REMEDY)
+        return unsigned({DIGEST: None, **about}, path, REMEDY)  # one without a hash of itself was changed
 
     @property
     def card(self) -> Path:
