@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import cast
 
 from textsplice.config import SearchConfig
+from textsplice.errors import StorageError
+from textsplice.runs.recognized import is_export, is_run
 
 
 def places_of(folder: Path, search: SearchConfig) -> dict[str, object]:
@@ -25,7 +27,22 @@ def seen_from(folder: Path, other: Path) -> str:
     return os.path.relpath(os.path.realpath(other), folder.resolve())
 
 
-def candidates(folder: Path, search: SearchConfig, about: Mapping[str, object], name: str) -> Sequence[Path]:
+def find_companion(folder: Path, search: SearchConfig, about: Mapping[str, object], name: str) -> Path:
+    """The folder of the run or export that a setting of the run in `folder` names."""
+    folders = _candidates(folder, search, about, name)
+    for each in folders:
+        if is_run(each) or is_export(each):
+            return each
+    looked = " or ".join(dict.fromkeys(str(each) for each in folders[:2]))
+    setting, nothing = ("writers", "[]") if name in search.writers else ("judge", "''")
+    raise StorageError(
+        f"search.{setting} names the run {name!r}, but there is no run at {looked}.",
+        where=str(folder),
+        remedy=f"Train that run, move it back, or do without it: --set search.{setting}={nothing}.",
+    )
+
+
+def _candidates(folder: Path, search: SearchConfig, about: Mapping[str, object], name: str) -> Sequence[Path]:
     """Where a run that is named may be, the likeliest place first.
 
     One that the run's own settings name is looked for beside the run first, where it was when the run was

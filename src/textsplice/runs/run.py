@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import shutil
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -28,12 +27,14 @@ from textsplice.errors import StorageError, TrainingError
 from textsplice.files import atomic_write_bytes, atomic_write_text, file_hash, storage_error
 from textsplice.neighbors.store import Store
 from textsplice.runs.checkpoint import CheckpointFolder
-from textsplice.runs.companions import candidates, places_of
+from textsplice.runs.companions import find_companion, places_of
 from textsplice.runs.encodings import EncodingFolder
 from textsplice.runs.integrity import CheckedFiles, listed_hashes, require_words, signed, unsigned
 from textsplice.runs.lineage import made_from
 from textsplice.runs.ownership import locked, remove_empty_parents, remove_listed, require_ours
 from textsplice.runs.prepared import Prepared
+from textsplice.runs.recognized import RUN as ABOUT
+from textsplice.runs.recognized import RUN_FORMATS, is_export, is_run
 from textsplice.runs.text_files import TextFiles
 from textsplice.slots.lexicon import Lexicon
 from textsplice.text.vocabulary import Vocabulary
@@ -41,10 +42,7 @@ from textsplice.text.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from torch import Tensor
 
-FORMAT_FAMILY = "textsplice.run/"
-FORMAT = f"{FORMAT_FAMILY}2"
-ID = re.compile("[0-9a-f]{12}")
-ABOUT = "run.json"
+FORMAT = f"{RUN_FORMATS}2"
 CONFIG = "config.toml"
 SHAPE = "config.json"
 WEIGHTS = "model.safetensors"
@@ -81,28 +79,17 @@ class Run:
     @staticmethod
     def is_run(folder: Path | str) -> bool:
         """Whether a folder is one that `train` made; other programs have a run.json too."""
-        try:
-            about = json.loads((Path(folder) / ABOUT).read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError):
-            return False
-        match about:
-            case {"format": str(form), "id": str(), "version": str(), "prepared": str(), "files": dict()}:
-                return form.startswith(FORMAT_FAMILY)
-            case {
-                "id": str(name),
-                "version": str(),
-                "prepared": str(),
-                "command": list(),
-                "hardware": dict(),
-            }:
-                # As version 0.1 wrote it.
-                return "format" not in about and ID.fullmatch(name) is not None
-            case _:
-                return False
+        return is_run(folder)
 
     @classmethod
     def open(cls, folder: Path | str) -> Run:
         """The run in a folder; `StorageError` if there is none."""
+        if is_export(folder):
+            raise StorageError(
+                "is an export of a run, which has no texts of its own.",
+                where=str(folder),
+                remedy="Name the run, or the prepared folder of its corpus.",
+            )
         if not cls.is_run(folder):
             raise StorageError(
                 "is not the folder of a run: it has no run.json that `textsplice train` wrote.",
@@ -180,6 +167,10 @@ class Run:
         path = self._checked.path(LEXICON)
         return Lexicon.load(path) if path.is_file() else None
 
+    def read_lexicon(self) -> bytes:
+        """The content of its lexicon's file."""
+        return self._checked.path(LEXICON).read_bytes()
+
     @cached_property
     def _checked(self) -> CheckedFiles:
         return CheckedFiles(self.path, self._hashes(), REMEDY)
@@ -256,20 +247,9 @@ class Run:
 
     # The judge and the writers
 
-    def find_judge(self, name: str) -> Run:
-        """The run that `search.judge` or `search.writers` names, wherever this run was moved and we are."""
-        search = self.config.search
-        folders = candidates(self.path, search, self.about, name)
-        for folder in folders:
-            if self.is_run(folder):
-                return Run.open(folder)
-        looked = " or ".join(dict.fromkeys(str(folder) for folder in folders[:2]))
-        setting, nothing = ("writers", "[]") if name in search.writers else ("judge", "''")
-        raise StorageError(
-            f"search.{setting} names the run {name!r}, but there is no run at {looked}.",
-            where=str(self.path),
-            remedy=f"Train that run, move it back, or do without it: --set search.{setting}={nothing}.",
-        )
+    def find_judge(self, name: str) -> Path:
+        """The folder that `search.judge` or `search.writers` names, wherever this run was moved."""
+        return find_companion(self.path, self.config.search, self.about, name)
 
     # Training
 
@@ -360,8 +340,8 @@ class Run:
         config = self.config
         found = replace(  # they are beside this run, wherever we are now
             config.search,
-            judge=str(self.find_judge(config.search.judge).path) if config.search.judge else "",
-            writers=tuple(str(self.find_judge(writer).path) for writer in config.search.writers),
+            judge=str(self.find_judge(config.search.judge)) if config.search.judge else "",
+            writers=tuple(str(self.find_judge(writer)) for writer in config.search.writers),
         )
         run = Run(folder)
         with self.claimed(folder), TemporaryDirectory() as temporary:
