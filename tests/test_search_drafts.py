@@ -150,8 +150,8 @@ def test_typical_drafts_are_like_what_people_wrote_of_similar_records(
     changed = 0
     for table in tables:
         (row,) = made(writer, [table], settings)
-        (proposal,) = writer._drafts(()).propose([Example("", table, None)], (), settings)
-        near = writer._offers.find(table, ())
+        (proposal,) = writer._drafts(settings).propose([Example("", table, None)], (), settings)
+        near = writer._offers.find(table, (), reach=3)
         assert proposal.similar == [writer._offers.neighbor(n) for n in near]
         (likely,) = made(writer, [table], search("drafts"))
         changed += row.tokens != likely.tokens

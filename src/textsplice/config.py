@@ -31,6 +31,7 @@ LATER_SETTINGS = (
     ("search", "max_table_tokens"),
     ("search", "proposers"),
     ("search", "writers"),
+    ("search", "swap_writes"),
     ("search", "seams"),
 )
 LARGEST = 2**31 - 1  # of all numbers in a configuration; none is below 0
@@ -187,6 +188,8 @@ class SearchConfig:
     proposers: tuple[Literal["policy", "drafts", "swap"], ...] = ("policy",)
     # Folders of lrt or copy runs whose texts are the drafts; none means this run.
     writers: tuple[str, ...] = ()
+    # Whether swap's texts are drafts too.
+    swap_writes: bool = False
     # What each seam that no text of the store attests takes from the merit of a text.
     seams: float = 0.0
     batch_size: int = 32

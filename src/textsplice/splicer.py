@@ -217,8 +217,13 @@ class Splicer:
             rows = list(alike)
             said = rows[0].search
             search = config_from_dict({"search": said}, rows[0].id).search if said else self.config.search
-            # A row names its judge by an id, not by where it is.
-            search = replace(search, judge=self.config.search.judge if search.judge else "")
+            # A row names its judge and its writers by ids, not by where they are.
+            known = self.config.search
+            search = replace(
+                search,
+                judge=known.judge if search.judge else "",
+                writers=known.writers if search.writers else (),
+            )
             yield from self.generate_many(
                 [Example(row.id, row.table, None) for row in rows],
                 rules=rules_from_dicts(rows[0].rules, rows[0].id),
@@ -301,8 +306,9 @@ class Splicer:
     def _derivations(self) -> Derivations:
         return Derivations(self._offers)
 
-    def _drafts(self, writers: Sequence[str]) -> DraftProposer:
-        """Derives the texts of these runs, or of this one."""
+    def _drafts(self, search: SearchConfig) -> DraftProposer:
+        """Derives the texts of the runs that write, or of this one."""
+        writers = search.writers
         runs = [self._judge(writer) for writer in writers] or [self]
         proposers: list[PolicyProposer] = []
         for run in runs:
@@ -313,7 +319,8 @@ class Splicer:
                     remedy="Drafts are written by lrt and copy runs: name one in search.writers.",
                 )
             proposers.append(PolicyProposer(run.policy, run._offers, run.encodings))
-        return DraftProposer(tuple(proposers), self._derivations)
+        swap = SwapProposer(self._offers) if search.swap_writes else None
+        return DraftProposer(tuple(proposers), self._derivations, swap)
 
     def _proposers(self, search: SearchConfig) -> tuple[Proposer, ...]:
         """Who is asked, in order; without a policy swap alone."""
@@ -321,7 +328,7 @@ class Splicer:
             return (self.proposer,)
         known: dict[str, Callable[[], Proposer]] = {
             "policy": lambda: self.proposer,
-            "drafts": lambda: self._drafts(search.writers),
+            "drafts": lambda: self._drafts(search),
             "swap": lambda: SwapProposer(self._offers),
         }
         return tuple(known[name]() for name in search.proposers)

@@ -28,6 +28,7 @@ ORDER = 4  # longest n-gram that the similarity compares
 Grams = list[Counter[tuple[Hashable, ...]]]
 SHARPNESS = 10.0  # how much more a likelier candidate counts in the consensus
 TYPICALITY = 4.0  # how much the neighbors count beside the other candidates
+SENTENCE_ENDS = (".", "!", "?")
 JUDGEMENT = 5.0  # how much a judge's mean log-probability of a text counts beside both
 
 
@@ -136,13 +137,30 @@ def slot_slips(draft: Draft) -> int:
 
 
 def worded_slips(table: Table, lexicon: Lexicon, tokenizer: Tokenizer) -> Slips:
-    """Counts what a lexicon finds missing, wrong, repeated or made up, however it is worded."""
+    """Counts what a lexicon finds missing, wrong, repeated or made up, however it is worded.
+
+    A value of a list that is copied twice in a row of that list (`the weir and the weir`) counts too.
+    """
 
     def count(draft: Draft) -> int:
         text = Writing(draft.sources, table, tokenizer).write(draft.origins).text
-        return len(check_slots(text, table, lexicon).errors)
+        return len(check_slots(text, table, lexicon).errors) + listed_twice(draft)
 
     return count
+
+
+def listed_twice(draft: Draft) -> int:
+    """How often a value is copied again with nothing of the table, and no end of a sentence, in between."""
+    times, last = 0, None
+    for token, origin in zip(draft.tokens, draft.origins, strict=True):
+        if origin.neighbor == TABLE:
+            segment = draft.sources.segment_at(origin.position)
+            begins = segment is not None and origin.position == segment.start
+            times += begins and segment == last
+            last = segment
+        elif token in SENTENCE_ENDS:
+            last = None
+    return times
 
 
 def _ngrams(tokens: Sequence[Hashable]) -> Grams:

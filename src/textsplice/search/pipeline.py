@@ -128,6 +128,7 @@ class Pipeline:
             "max_table_tokens",
             "proposers",
             "writers",
+            "swap_writes",
             "seams",
         ):  # not said if they are as they were before
             if getattr(search, name) == getattr(SearchConfig(), name):
