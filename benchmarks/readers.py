@@ -22,7 +22,7 @@ import sys, time
 from textsplice.corpus import read_corpus
 best = {}
 for source in sys.argv[1:]:
-    split = "train" if source.startswith("wikibio:") else None
+    split = "train" if source.startswith(("wikibio:", "webnlg:")) else None
     began = time.process_time()
     count = sum(1 for _ in read_corpus(source, split))
     best[source] = count / (time.process_time() - began)

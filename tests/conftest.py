@@ -44,3 +44,8 @@ def e2e_folder() -> Path:
 @pytest.fixture(scope="session")
 def wikibio_folder() -> Path:
     return real_corpus("wikibio-sample")
+
+
+@pytest.fixture(scope="session")
+def webnlg_folder() -> Path:
+    return real_corpus("webnlg")

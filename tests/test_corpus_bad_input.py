@@ -153,10 +153,11 @@ def test_a_line_without_end_is_not_read_into_memory(write: Write, monkeypatch: p
 def test_an_unknown_prefix_suggests_the_nearest():
     assert complaint("wikibios:data", "train") == (
         "wikibios:data: unknown kind of corpus 'wikibios'; did you mean 'wikibio'?"
-        " Write e2e:PATH, wikibio:PATH, 'bundled' or a path."
+        " Write e2e:PATH, wikibio:PATH, webnlg:PATH, 'bundled' or a path."
     )
     assert complaint("totto:data", "train") == (
-        "totto:data: unknown kind of corpus 'totto'. Write e2e:PATH, wikibio:PATH, 'bundled' or a path."
+        "totto:data: unknown kind of corpus 'totto'."
+        " Write e2e:PATH, wikibio:PATH, webnlg:PATH, 'bundled' or a path."
     )
 
 
@@ -180,7 +181,7 @@ def test_one_file_needs_a_known_split(write: Write):
     )
 
 
-@pytest.mark.parametrize("source", ["bundled", "e2e:.", "wikibio:."])
+@pytest.mark.parametrize("source", ["bundled", "e2e:.", "wikibio:.", "webnlg:."])
 def test_every_kind_of_corpus_needs_a_known_split(source: str):
     assert complaint(source, "all") == f"{source}: unknown split 'all'. Say train, dev or test."
 

@@ -69,7 +69,7 @@ def test_errors_list_a_format_from_outside(world: Path):
     prefix = textsplice(world, "lexicon", "induce", "kw:a.txt")
     assert prefix.stderr == (
         "error [corpus]: kw:a.txt: unknown kind of corpus 'kw'."
-        " Write e2e:PATH, wikibio:PATH, 'bundled', kv:PATH or a path.\n"
+        " Write e2e:PATH, wikibio:PATH, webnlg:PATH, 'bundled', kv:PATH or a path.\n"
     )
     folder = textsplice(world, "lexicon", "induce", "kv:.")
     assert folder.stderr == "error [corpus]: kv:.: . is a folder. Name a file after 'kv:'.\n"

@@ -29,7 +29,8 @@ PACKAGE = ROOT / "src" / "textsplice"
 # Names of files and folders that only `runs/` may write.
 OURS = re.compile(
     r"[\w./-]*(run\.json|manifest\.json|model\.safetensors|optimizer\.safetensors|state\.json|journal\.jsonl"
-    r"|train\.jsonl|vocab\.json|words\.json|lexicon\.toml|checkpoints|encodings\.json|textsplice\.json)"
+    r"|train\.jsonl|vocab\.json|words\.json|lexicon\.toml|checkpoints|encodings\.json|textsplice\.json"
+    r"|export\.json|word-ids\.json)"
 )
 LONGEST_FUNCTION = 60
 LONGEST_FILE = 450

@@ -19,6 +19,7 @@ from textsplice.config import Config
 from textsplice.corpus import read_corpus
 from textsplice.prepare import prepare
 from textsplice.report.document import document
+from textsplice.runs import export_run
 from textsplice.training import train
 
 TINY = [
@@ -77,6 +78,7 @@ def files(config: Config, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
     assert scores.exit_code == 0, scores.output
     verified = CliRunner().invoke(app, ["verify", str(outputs), "--run", str(config.output.run), "--json"])
     assert verified.exit_code == 3, verified.output  # the run is another store than its prepared folder
+    exported = export_run(config.output.run, outputs.parent / "export")
     return {
         "generation": json.loads(json.dumps(rows[0])),
         "derivation": json.loads(json.dumps(document(bakery()).to_dict())),
@@ -84,6 +86,7 @@ def files(config: Config, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
         "scores": json.loads(scores.stdout),
         "run": json.loads((Path(config.output.run) / "run.json").read_text(encoding="utf-8")),
         "manifest": json.loads((Path(config.output.prepared) / "manifest.json").read_text(encoding="utf-8")),
+        "export": json.loads((exported.path / "export.json").read_text(encoding="utf-8")),
     }
 
 

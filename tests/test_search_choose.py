@@ -94,3 +94,19 @@ def test_a_text_without_slips_is_not_lost_among_likelier_ones_of_its_start() -> 
     other = candidate(-0.05, 5, splices=(Splice(0, 0, 7, 0, 1),))
     for by in ("likelihood", "consensus", "typical"):
         assert chosen([*silent, says, other], by=by, slips=slot_slips)[0] == says
+
+
+def test_unattested_seams_cost_merit_and_decide_between_equally_likely_texts_only() -> None:
+    torn, whole = (
+        candidate(-0.1, 5, 6, 7, 8),
+        candidate(-0.1, 9, 6, 7, 8, splices=(LAY, Splice(1, 2, 0, 1, 2))),
+    )
+
+    def cost(draft: Draft) -> float:
+        return 2.0 if draft.tokens[0] == "It" else 0.0
+
+    for by in ("typical", "consensus", "likelihood"):
+        assert chosen([torn, whole], by=by)[0] == torn
+        assert chosen([torn, whole], by=by, seams=cost)[0] == whole
+    likelier = torn._replace(score=-0.05)
+    assert chosen([likelier, whole], by="likelihood", seams=cost)[0] == likelier

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
@@ -11,13 +12,14 @@ import pytest
 from typer.testing import CliRunner
 
 import textsplice
-from textsplice import Table
+from textsplice import Example, Table
 from textsplice.cli import app
 from textsplice.config import SearchConfig
-from textsplice.errors import ConfigError, InputError, VerificationError
+from textsplice.errors import ConfigError, InputError, StorageError, VerificationError
 from textsplice.oracle.sources import OfferedNeighbor
 from textsplice.policy.problem import Draft
 from textsplice.rules import ApprovedNeighbors, CopyOnly, ForbidWords, Rule
+from textsplice.runs import Run
 from textsplice.search.generation import Generation
 from textsplice.splicer import Splicer
 
@@ -116,6 +118,61 @@ def test_other_runs_write_the_drafts_of_a_run(tables: list[Table]) -> None:
     assert textsplice.verify(rows, full) == len(rows)
     alone = [{row.tokens for row in made(full, tables, search("drafts", writers=(w,)))} for w in writers]
     assert {row.tokens for row in rows} <= alone[0] | alone[1]
+
+
+def test_several_writers_judge_each_others_texts(tables: list[Table]) -> None:
+    writers = (str(RUNS / "copy"), str(RUNS / "lrt"))
+    judges = [Splicer.load(writer) for writer in writers]
+    for row in made(judges[0], tables, search("drafts", writers=writers)):
+        opinions = [judge.likelihoods(row.table, [row.text])[0] for judge in judges]
+        assert row.score == pytest.approx(sum(opinions) / 2, abs=1e-4)
+        assert opinions[0] != pytest.approx(opinions[1], abs=1e-4)
+
+
+def test_a_run_of_several_writers_judges_with_all_of_them(tables: list[Table]) -> None:
+    judge, *others = (Splicer.load(RUNS / kind) for kind in ("copy", "copy", "lrt"))
+    judge.config = replace(
+        judge.config, search=search("drafts", writers=(str(RUNS / "copy"), str(RUNS / "lrt")))
+    )
+    texts = ["A walk.", "The walk is long."]
+    opinions = [other.likelihoods(tables[0], texts) for other in others]
+    together = [(one + two) / 2 for one, two in zip(*opinions, strict=True)]
+    assert judge.likelihoods(tables[0], texts) == pytest.approx(together)
+    assert judge.name_as_judge == f"{others[0].weights}+{others[1].weights}"
+    assert others[0].name_as_judge == others[0].weights
+
+
+def test_typical_drafts_are_like_what_people_wrote_of_similar_records(
+    writer: Splicer, tables: list[Table]
+) -> None:
+    """What a draft is derived from does not count: that was looked for because it is like the draft."""
+    settings = replace(search("drafts"), choose="typical", beam=6)
+    changed = 0
+    for table in tables:
+        (row,) = made(writer, [table], settings)
+        (proposal,) = writer._drafts(settings).propose([Example("", table, None)], (), settings)
+        near = writer._offers.find(table, (), reach=3)
+        assert proposal.similar == [writer._offers.neighbor(n) for n in near]
+        (likely,) = made(writer, [table], search("drafts"))
+        changed += row.tokens != likely.tokens
+    assert changed
+
+
+def test_writers_are_found_beside_a_run_that_was_moved(tmp_path: Path, tables: list[Table]) -> None:
+    (tmp_path / "a").mkdir()
+    for kind in ("full", "copy"):
+        shutil.copytree(RUNS / kind, tmp_path / "a" / kind)
+    run = Run.open(tmp_path / "a" / "full")
+    writers = (str(tmp_path / "a" / "copy"),)
+    config = replace(run.config, search=search("drafts", writers=writers))
+    with Run.claimed(run.path):
+        run.describe(config, run.about)
+    shutil.move(tmp_path / "a", tmp_path / "b")
+    moved = Splicer.load(tmp_path / "b" / "full")
+    assert [row.status for row in moved.generate_many(tables[:1], progress=False)] == ["ok"]
+    shutil.rmtree(tmp_path / "b" / "copy")
+    with pytest.raises(StorageError, match=r"search\.writers names the run .* --set search\.writers=\[\]"):
+        list(Splicer.load(tmp_path / "b" / "full").generate_many(tables[:1], progress=False))
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,8 @@ Device = Literal["auto", "cpu", "cuda", "mps"]
 # Settings added after folders were first written. Their defaults are not written, so that a configuration
 # that does not use them makes the same files and the same keys as before.
 LATER_SETTINGS = (
+    ("corpus", "targets"),
+    ("corpus", "target_alternatives"),
     ("neighbors", "score"),
     ("policy", "mask_fields"),
     ("training", "device"),
@@ -31,6 +33,8 @@ LATER_SETTINGS = (
     ("search", "proposers"),
     ("search", "writers"),
     ("search", "misplaced_values"),
+    ("search", "swap_writes"),
+    ("search", "seams"),
 )
 LARGEST = 2**31 - 1  # of all numbers in a configuration; none is below 0
 # Beyond these, nothing could be made, or no machine has the memory for it.
@@ -78,6 +82,10 @@ class CorpusConfig:
     splits: tuple[str, ...] = ("train", "dev", "test")
     # Remove training rows whose delexicalized text also appears in these splits.
     decontaminate: tuple[str, ...] = ()
+    # A folder of texts to learn from instead of the corpus's own, as `textsplice generate` writes them.
+    targets: str = ""
+    # How many alternatives of each of its rows are learned too.
+    target_alternatives: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +194,10 @@ class SearchConfig:
     writers: tuple[str, ...] = ()
     # FULL: whether a value may take the place of another field's value in a neighbor.
     misplaced_values: Literal["free", "discouraged", "forbidden"] = "free"
+    # Whether swap's texts are drafts too.
+    swap_writes: bool = False
+    # What each seam that no text of the store attests takes from the merit of a text.
+    seams: float = 0.0
     batch_size: int = 32
     device: Device = "auto"
 

@@ -69,6 +69,7 @@ FORMATS = Registry(
         ".parquet": "textsplice.corpus.parquet:ParquetReader",
         "e2e": "textsplice.corpus.e2e:E2EReader",
         "wikibio": "textsplice.corpus.wikibio:WikiBioReader",
+        "webnlg": "textsplice.corpus.webnlg:WebNLGReader",
         "bundled": "textsplice.corpus.bundled:BundledReader",
     },
 )

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from textsplice.config import Config, SearchConfig, config_from_dict
@@ -17,8 +18,11 @@ from textsplice.corpus.table import Example, Table
 from textsplice.errors import InputError, StorageError, VerificationError
 from textsplice.neighbors.store import Store
 from textsplice.policy.kind import Kind
+from textsplice.runs.export import Export, ExportedRun, Source, source_path
+from textsplice.runs.exporting import export_run
 from textsplice.runs.lineage import earlier
 from textsplice.runs.prepared import Prepared
+from textsplice.runs.recognized import is_export
 from textsplice.runs.run import Run
 from textsplice.search.drafts import DRAFTS, Derivations, DraftProposer
 from textsplice.search.generation import Generation
@@ -56,7 +60,7 @@ class Splicer:
         config: Config,
         policy: Policy | None,
         run: str,
-        folder: Run | None = None,
+        folder: Run | ExportedRun | None = None,
         weights: str | None = None,
         old: bool = False,
     ) -> None:
@@ -68,24 +72,29 @@ class Splicer:
         self.folder = folder
         self.weights = weights
         self.old = old  # made by version 0.1
-        self._origin: Run | Prepared | None = None  # what the store was loaded from
+        self._origin: Run | ExportedRun | Prepared | None = None  # what the store was loaded from
         self._judges: dict[str, Splicer] = {}
         self._offers = Offers(store, config.neighbors.k, vocabulary)
 
     @classmethod
-    def load(cls, run: Path | str) -> Splicer:
-        """Opens a run folder: its weights, its vocabulary, and the texts it splices from."""
+    def load(cls, run: Path | str, *, store: Source | Path | str | None = None) -> Splicer:
+        """Opens a run folder: its weights, its vocabulary, and the texts it splices from.
+
+        An export has no texts: it takes them from `store`, a prepared folder of the same corpus, or a run.
+        """
         from textsplice.policy.checkpoint import load_policy
 
-        opened = Run.open(run)
+        opened = _open_run(run, store)
         return cls._open(opened, load_policy(opened))
 
     @classmethod
-    def untrained(cls, prepared: Prepared | Path | str) -> Splicer:
-        """The swap baseline over a prepared folder, or over the texts of a run."""
+    def untrained(
+        cls, prepared: Prepared | Path | str, *, store: Source | Path | str | None = None
+    ) -> Splicer:
+        """The swap baseline over a prepared folder, or over the texts of a run, or over those of `store`."""
         if isinstance(prepared, (str, Path)):
-            if Run.is_run(prepared):
-                return cls._open(Run.open(prepared), None)
+            if store is not None or Run.is_run(prepared) or is_export(prepared):
+                return cls._open(_open_run(prepared, store), None)
             prepared = Prepared.open(prepared)
         made = cls(
             store=prepared.store,
@@ -99,7 +108,7 @@ class Splicer:
         return made
 
     @classmethod
-    def _open(cls, run: Run, policy: Policy | None) -> Splicer:
+    def _open(cls, run: Run | ExportedRun, policy: Policy | None) -> Splicer:
         made = cls(
             store=run.store,
             vocabulary=run.vocabulary,
@@ -108,10 +117,25 @@ class Splicer:
             run=run.id,
             folder=run,
             weights=run.weights_id,
-            old=run.is_of_first_version,
+            old=isinstance(run, Run) and run.is_of_first_version,
         )
         made._origin = run
         return made
+
+    def export(
+        self,
+        folder: Path | str,
+        *,
+        figures: Sequence[Path | str] = (),
+        license: str = "",  # noqa: A002 - as the option is called
+        note: str = "",
+    ) -> Path:
+        """Writes its run as a small folder without texts, which `load` opens with `store`; says where."""
+        if self.folder is None:
+            raise InputError(
+                "only a run on disk can be exported.", remedy="Train one with `textsplice train CONFIG`."
+            )
+        return export_run(self.folder.path, folder, figures=figures, license=license, note=note).path
 
     def with_neighbors(self, k: int) -> Splicer:
         """The same splicer with another number of neighbors; encodings are shared."""
@@ -139,7 +163,9 @@ class Splicer:
         """The encodings of the store's texts, computed when they are first needed."""
         from textsplice.search.encodings import Encodings
 
-        return Encodings(self._trained(), self.store, self.folder, self._offers.mask_fields)
+        # An export stays as it is: its encodings are held in memory.
+        place = self.folder if isinstance(self.folder, Run) else None
+        return Encodings(self._trained(), self.store, place, self._offers.mask_fields)
 
     @cached_property
     def lexicon(self) -> Lexicon | None:
@@ -191,8 +217,13 @@ class Splicer:
             rows = list(alike)
             said = rows[0].search
             search = config_from_dict({"search": said}, rows[0].id).search if said else self.config.search
-            # A row names its judge by an id, not by where it is.
-            search = replace(search, judge=self.config.search.judge if search.judge else "")
+            # A row names its judge and its writers by ids, not by where they are.
+            known = self.config.search
+            search = replace(
+                search,
+                judge=known.judge if search.judge else "",
+                writers=known.writers if search.writers else (),
+            )
             yield from self.generate_many(
                 [Example(row.id, row.table, None) for row in rows],
                 rules=rules_from_dicts(rows[0].rules, rows[0].id),
@@ -241,8 +272,26 @@ class Splicer:
         """How texts are made with these settings, as their rows say it."""
         return self._pipeline(search).made(search, rules)
 
+    @property
+    def name_as_judge(self) -> str | None:
+        """What rows call it that it had a say in: its weights, or those of all its writers."""
+        names = [run.weights for run in self._own_writers()]
+        return None if None in names else "+".join(map(str, names))
+
     def likelihoods(self, table: Table, texts: Sequence[str]) -> list[float]:
-        """The mean log-probability per token of each text, as a text of this table (LRT, S2S+copy)."""
+        """The mean log-probability per token of each text, as a text of this table (LRT, S2S+copy).
+
+        If its drafts have several writers, they judge together: it is the mean of theirs.
+        """
+        opinions = [run._likelihoods(table, texts) for run in self._own_writers()]
+        return [fmean(each) for each in zip(*opinions, strict=True)]
+
+    def _own_writers(self) -> list[Splicer]:
+        search = self.config.search
+        writers = search.writers if "drafts" in search.proposers and self.kind.writes == "tokens" else ()
+        return [self._judge(writer) for writer in writers] or [self]
+
+    def _likelihoods(self, table: Table, texts: Sequence[str]) -> list[float]:
         proposer = PolicyProposer(self._trained(), self._offers, self.encodings)
         return likelihoods(proposer, table, texts, where=str(self.folder.path) if self.folder else self.run)
 
@@ -257,9 +306,11 @@ class Splicer:
     def _derivations(self) -> Derivations:
         return Derivations(self._offers)
 
-    def _drafts(self, writers: Sequence[str]) -> DraftProposer:
-        """Derives the texts of these runs, or of this one."""
+    def _drafts(self, search: SearchConfig) -> DraftProposer:
+        """Derives the texts of the runs that write, or of this one."""
+        writers = search.writers
         runs = [self._judge(writer) for writer in writers] or [self]
+        proposers: list[PolicyProposer] = []
         for run in runs:
             if run.policy is None or run.policy.kind.writes != "tokens":
                 raise InputError(
@@ -267,7 +318,9 @@ class Splicer:
                     where="search.writers" if writers else "search.proposers",
                     remedy="Drafts are written by lrt and copy runs: name one in search.writers.",
                 )
-        return DraftProposer(tuple(run.proposer for run in runs), self._derivations)
+            proposers.append(PolicyProposer(run.policy, run._offers, run.encodings))
+        swap = SwapProposer(self._offers) if search.swap_writes else None
+        return DraftProposer(tuple(proposers), self._derivations, swap)
 
     def _proposers(self, search: SearchConfig) -> tuple[Proposer, ...]:
         """Who is asked, in order; without a policy swap alone."""
@@ -275,7 +328,7 @@ class Splicer:
             return (self.proposer,)
         known: dict[str, Callable[[], Proposer]] = {
             "policy": lambda: self.proposer,
-            "drafts": lambda: self._drafts(search.writers),
+            "drafts": lambda: self._drafts(search),
             "swap": lambda: SwapProposer(self._offers),
         }
         return tuple(known[name]() for name in search.proposers)
@@ -290,6 +343,7 @@ class Splicer:
             self.lexicon,
             self._judge,
             self.config.corpus.max_table_tokens,
+            self.store,
         )
 
     def _trained(self) -> Policy:
@@ -302,26 +356,51 @@ class Splicer:
     def _judge(self, folder: str) -> Splicer:
         """The run whose likelihood has a say in the choice."""
         if folder not in self._judges:
-            found = self.folder.find_judge(folder) if self.folder else Run.open(folder)
-            self._judges[folder] = Splicer.load(found.path)
+            found = self.folder.find_judge(folder) if self.folder else Path(folder)
+            origin = self._origin.source if isinstance(self._origin, ExportedRun) else self._origin
+            self._judges[folder] = Splicer.load(found, store=origin if is_export(found) else None)
         return self._judges[folder]
+
+
+def _open_run(folder: Path | str, store: Source | Path | str | None) -> Run | ExportedRun:
+    """A run, or an export with the words and texts of `store`."""
+    if not is_export(folder):
+        if store is not None:
+            named = store if isinstance(store, (str, Path)) else source_path(store)
+            raise InputError(
+                f"is no export, so it takes no texts from {named}.",
+                where=str(folder),
+                remedy="Leave the store out.",
+            )
+        return Run.open(folder)
+    if store is None:
+        raise InputError(
+            "is an export, which has no texts to splice from.",
+            where=str(folder),
+            remedy="Name the prepared folder of its corpus: --store PREPARED; in Python, store=PREPARED.",
+        )
+    if isinstance(store, (str, Path)):
+        store = Run.open(store) if Run.is_run(store) or is_export(store) else Prepared.open(store)
+    return Export.open(folder).over(store)
 
 
 def verify(
     generations: Path | str | Generation | Iterable[Generation],
     run: Path | str | Splicer | None = None,
     *,
+    store: Source | Path | str | None = None,
     rules: Sequence[Rule] | None = None,
     search: SearchConfig | None = None,
 ) -> int:
     """Replays generations, or those in a file, and compares what their splices make with what they say.
 
     With `run`, they must also be what that run can have made: its neighbors, words, policy, weights,
-    tokenizer and limits; traces are traced again. With `rules`, they must have been made under these rules,
-    with `search` under these settings, which then replace the run's own limits. Returns their number; raises
-    `VerificationError`, which names the row and the first thing that is not so.
+    tokenizer and limits; traces are traced again. An export needs the `store` of its texts. With `rules`,
+    they must have been made under these rules, with `search` under these settings, which then replace the
+    run's own limits. Returns their number; raises `VerificationError`, which names the row and the first
+    thing that is not so.
     """
-    splicer = run if run is None or isinstance(run, Splicer) else Splicer.untrained(run)
+    splicer = run if run is None or isinstance(run, Splicer) else Splicer.untrained(run, store=store)
     witness = None if splicer is None else splicer.witness
     proof = None if witness is None else witness.proof
     if isinstance(generations, Generation):

@@ -45,6 +45,12 @@ JSONL = b"".join(bundled_path("dev").read_bytes().splitlines(True)[:3])
 CSV = b'name,"eat, type",id,text\nThe Mill,pub,a,"The Mill, a ""pub""."\nElm,,b,x\n'
 E2E = b'mr,ref\n"name[The Vaults], eatType[pub], note[a [b], c]",The Vaults is a pub.\n"name[X]",X\n'
 BOX = b"name_1:walter\tname_2:extra\timage:<none>\tborn_1:22:39\nname_1:anna\n"
+WEBNLG = (
+    b'<?xml version="1.0"?><benchmark><entries><entry category="Mill" eid="Id1"><modifiedtripleset>'
+    b"<mtriple>Low_Mill | river | Orrel</mtriple><mtriple>Orrel | length | 12.0 (km)</mtriple>"
+    b'</modifiedtripleset><lex lid="Id1">Low Mill &amp; the <text>Orrel</text>.</lex></entry></entries>'
+    b"</benchmark>"
+)
 TOML = (
     b'[corpus]\nsource = "bundled"\nsplits = ["train", "dev"]\nmax_tokens = 5\n'
     b"[training]\nbetas = [0.9, 0.98]\nclip = 2.0\n"
@@ -88,6 +94,11 @@ def _wikibio(content: bytes) -> object:
     written("wb/train.nb", nb)
     written("wb/train.sent", b"a .\nb .\nc .\n")
     return sum(1 for _ in read_corpus(f"wikibio:{folder() / 'wb'}", "train", sentences="all"))
+
+
+def _webnlg(content: bytes) -> object:
+    written("wn/train/a.xml", content)
+    return sum(1 for _ in read_corpus(f"webnlg:{folder() / 'wn'}", "train"))
 
 
 def _views(content: bytes) -> None:
@@ -160,6 +171,7 @@ READER_TARGETS: Sequence[Target] = (
     Target("gzip", [gzip.compress(JSONL, mtime=0)], corpus("a.jsonl.gz"), 40),
     Target("parquet", parquet_files(), corpus("a.parquet"), 40),
     Target("wikibio", [BOX + b"\0NB\0" + b"2\n1\n"], _wikibio, 80),
+    Target("webnlg", [WEBNLG], _webnlg, 80),
     Target(
         "record",
         JSONL.splitlines(),

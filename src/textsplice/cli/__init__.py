@@ -39,6 +39,7 @@ COMMANDS = (
     "trace",
     "gate",
     "withdraw",
+    "export",
     "evaluate",
     "experiment",
     "lexicon",

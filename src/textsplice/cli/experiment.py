@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from textsplice.cli import ratings
+from textsplice.cli.generate import Store
 from textsplice.cli.output import say
 from textsplice.cli.systems import (
     by_neighbors,
     check_values,
     named_paths,
-    open_splicer,
+    open_system,
     sources,
     unsummed,
     uses_neighbors,
@@ -30,11 +31,12 @@ Systems = Annotated[
     list[str],
     typer.Argument(
         metavar="SYSTEM…",
-        help="A run, a prepared folder (swap) or a file of generations; NAME=PATH gives it a name.",
+        help="A run, an export, a prepared folder (swap) or a file of generations; NAME=PATH names it.",
     ),
 ]
 Runs = Annotated[
-    list[str], typer.Argument(metavar="RUN…", help="A run, or a prepared folder (swap); NAME=PATH.")
+    list[str],
+    typer.Argument(metavar="RUN…", help="A run, an export, or a prepared folder (swap); NAME=PATH."),
 ]
 References = Annotated[str, typer.Option(help="A prepared folder, or a corpus as `prepare` takes it.")]
 Split = Annotated[str, typer.Option(help="The split.")]
@@ -84,6 +86,7 @@ def automatic(
     lexicon: Annotated[str | None, typer.Option(help="As for `evaluate`.")] = None,
     no_marg: NoMarg = False,
     limit: Limit = None,
+    store: Store = None,
     values: Values = None,
 ) -> None:
     """Scores and slot errors of several systems.
@@ -102,7 +105,7 @@ def automatic(
     paths, changes = named_paths(systems, files=True), check_values(values or [])
     folder = _folder(out, "automatic", split)
     result = experiment.run(
-        sources(paths, values=changes),
+        sources(paths, values=changes, store=store),
         references,
         out=folder,
         split=split,
@@ -123,6 +126,7 @@ def interpretability(
     out: Out = None,
     no_marg: NoMarg = False,
     limit: Limit = 500,
+    store: Store = None,
     values: Values = None,
 ) -> None:
     """Splices, neighbors and the share of copied words, over 500 tables.
@@ -138,7 +142,7 @@ def interpretability(
     paths, changes = named_paths(systems, files=True), check_values(values or [])
     folder = _folder(out, "interpretability", split)
     result = experiment.run(
-        sources(paths, values=changes),
+        sources(paths, values=changes, store=store),
         references,
         out=folder,
         split=split,
@@ -159,6 +163,7 @@ def neighbor_curve(
     metric: Annotated[str, typer.Option(help="What to plot.")] = "ROUGE_L",
     limit: Limit = None,
     figure: WantFigure = True,
+    store: Store = None,
     values: Values = None,
 ) -> None:
     """A score against the number of neighbors at test time.
@@ -175,7 +180,7 @@ def neighbor_curve(
     paths = named_paths(runs)
     folder = _folder(out, "neighbor-curve", split)
     result = experiment.run(
-        by_neighbors(paths),
+        by_neighbors(paths, store),
         references,
         out=folder,
         split=split,
@@ -198,6 +203,7 @@ def control(
     least: Annotated[int, typer.Option(min=1, help="The wanted number of sentences.")] = 3,
     limit: Limit = None,
     figure: WantFigure = True,
+    store: Store = None,
     values: Values = None,
 ) -> None:
     """How often does a text have three sentences: with suitable neighbors only, or under a rule?
@@ -212,7 +218,7 @@ def control(
 
     folder = _folder(out, "control", split)
     result = experiment.run(
-        {name: partial(open_splicer, path) for name, path in named_paths(runs).items()},
+        {name: partial(open_system, path, store) for name, path in named_paths(runs).items()},
         references,
         out=folder,
         split=split,
@@ -236,6 +242,7 @@ def exclusion(
     ] = None,
     split: Split = "dev",
     limit: Limit = None,
+    store: Store = None,
     values: Values = None,
 ) -> None:
     """What training sees of neighbors against what testing will see, for different ways to exclude some.
@@ -252,7 +259,7 @@ def exclusion(
     folder = _folder(out, "exclusion", split)
     result = experiment.run(
         prepared,
-        sources(named_paths(runs, files=True), values=changes) if runs else {},
+        sources(named_paths(runs, files=True), values=changes, store=store) if runs else {},
         out=folder,
         split=split,
         limit=limit,
@@ -270,6 +277,7 @@ def samples(
     count: Annotated[int, typer.Option(min=1, help="How many tables.")] = 20,
     seed: Annotated[int, typer.Option(help="Which tables.")] = 1,
     lexicon: Annotated[str | None, typer.Option(help="As for `evaluate`.")] = None,
+    store: Store = None,
     values: Values = None,
 ) -> None:
     """Texts of several systems side by side, with the slot checker's findings, and their derivations.
@@ -285,7 +293,7 @@ def samples(
     changes = check_values(values or [])
     folder = _folder(out, "samples", split)
     result = experiment.run(
-        sources(named_paths(systems, files=True), values=changes),
+        sources(named_paths(systems, files=True), values=changes, store=store),
         references,
         out=folder,
         show=lambda generation: plain(document(generation)),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from textsplice.cli.generate import Store
 from textsplice.cli.output import say, say_view
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def register(app: typer.Typer) -> None:
 
 
 def explain(
-    source: Annotated[Path, typer.Argument(help="A file that `generate` wrote, or a run.")],
+    source: Annotated[Path, typer.Argument(help="A file that `generate` wrote, or a run or export.")],
     what: Annotated[
         str | None,
         typer.Argument(metavar="[ID|RECORD]", help="A row's id (default: the first row), or a record."),
@@ -46,6 +47,7 @@ def explain(
             " Default: terminal on a terminal, else plain.",
         ),
     ] = None,
+    store: Store = None,
     out: Annotated[Path | None, typer.Option(help="The file to write. Default: standard output.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file of --out.")] = False,
 ) -> None:
@@ -55,7 +57,7 @@ def explain(
     from textsplice.report.document import read_document
 
     render = cast("Callable[[Document], str | None]", VIEWS[view or ("show" if out is None else "plain")])
-    generation = _generate(source, what) if source.is_dir() else _find(source, what)
+    generation = _generate(source, what, store) if source.is_dir() else _find(source, what)
     text = render(read_document(generation.to_dict(), str(source)))
     if text is None:  # shown already
         return
@@ -76,7 +78,7 @@ def _find(file: Path, id_: str | None) -> Generation:
     raise InputError(f"there is no row {id_!r}." if id_ else "there are no rows.", where=str(file))
 
 
-def _generate(run: Path, record: str | None) -> Generation:
+def _generate(run: Path, record: str | None, store: Path | None) -> Generation:
     from textsplice.cli.systems import open_splicer
     from textsplice.corpus.jsonl import parse_line
     from textsplice.errors import CorpusError, InputError
@@ -90,4 +92,4 @@ def _generate(run: Path, record: str | None) -> Generation:
     except CorpusError as error:
         what = f"{short_repr(record)} is not a record: {error.what}"
         raise InputError(what, where=str(run), remedy=remedy) from error
-    return open_splicer(run).generate(table)
+    return open_splicer(run, store=store).generate(table)

@@ -99,7 +99,7 @@ def gate(
     values = _values(store, split, text_column) if with_tables else None
     pieces = (most_splices, most_seams)
     made = Gate(tracer, allowed, tuple(rules), known, *pieces, values=values, exact=not fast)
-    writer = _writer(fall_back)
+    writer = _writer(fall_back, store)
     accepted = 0
     with (
         opened(out) as file,
@@ -151,10 +151,11 @@ def _lexicon(name: str | None, tables: list[Table]) -> Lexicon | None:
     return None if name is None else Lexicon.named(name, tables)
 
 
-def _writer(run: Path | None) -> Splicer | None:
-    from textsplice.cli.systems import open_splicer
+def _writer(run: Path | None, store: str) -> Splicer | None:
+    """The run that writes; an export takes its texts from the store that drafts are judged by."""
+    from textsplice.cli.systems import open_system
 
-    return None if run is None else open_splicer(run)
+    return None if run is None else open_system(run, Path(store))
 
 
 def _fallen_back(gate: Gate, verdict: Verdict, writer: Splicer | None, rules: list[Rule]) -> Verdict:

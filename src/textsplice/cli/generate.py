@@ -28,10 +28,18 @@ textsplice generate runs/e2e e2e:data/e2e --split dev --distinct --out dev.jsonl
 textsplice generate runs/e2e tables.jsonl --require name --forbid cheap --min-sentences 3
 
 textsplice generate prepared/bundled tables.jsonl    (no training: swap)
+
+textsplice generate models/e2e-drafts tables.jsonl --store prepared/e2e    (an export)
 """
 
 
-Run = Annotated[Path, typer.Argument(help="A run's folder, or a prepared one for swap.")]
+Run = Annotated[Path, typer.Argument(help="A run's folder, an export, or a prepared folder for swap.")]
+Store = Annotated[
+    Path | None,
+    typer.Option(
+        help="The prepared folder (or run) that an export takes its texts from.", metavar="PREPARED"
+    ),
+]
 Tables = Annotated[str, typer.Argument(help="Anything that `read_corpus` reads; its texts are ignored.")]
 Out = Annotated[Path | None, typer.Option(help="Where to write; standard output by default.")]
 Split = Annotated[
@@ -101,6 +109,7 @@ def generate(
     run: Run,
     tables: Tables,
     out: Out = None,
+    store: Store = None,
     split: Split = None,
     text_column: TextColumn = None,
     resume: Resume = False,
@@ -133,9 +142,9 @@ def generate(
     from textsplice.corpus import read_corpus
     from textsplice.search.rows import write_row
 
-    if check:
-        check_folder(run)
-    splicer = open_splicer(run, swap=swap)
+    for folder in filter(None, (run, store)) if check else ():
+        check_folder(folder)
+    splicer = open_splicer(run, swap=swap, store=store)
     corpus = read_corpus(tables, split, text_column=text_column, like=splicer.config.corpus)
     rules = rules_of(approved, require, forbid, copy_only, keep_sentences, min_sentences, max_sentences)
     rules = with_lookalikes(rules) if forbid_lookalikes else rules
@@ -196,10 +205,17 @@ def distinct_tables(examples: Iterable[Example]) -> Iterator[Example]:
 
 def _cache_encodings(splicer: Splicer, *, quiet: bool) -> None:
     from textsplice.errors import ConfigError
+    from textsplice.runs import ExportedRun
 
     if splicer.policy is None or not splicer.kind.uses_neighbors:
         raise ConfigError(
             f"{splicer.kind.name} encodes no neighbors.", where="--cache-encodings", remedy="Leave it out."
+        )
+    if isinstance(splicer.folder, ExportedRun):
+        raise ConfigError(
+            "an export stays as it is, so it keeps no encodings.",
+            where="--cache-encodings",
+            remedy="Leave it out.",
         )
     splicer.encodings.save(quiet=quiet)
 

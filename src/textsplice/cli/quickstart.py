@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from textsplice.splicer import Splicer
 
 EXAMPLES = """
-Run the whole path on the bundled corpus: prepare, train a policy and its judge, generate, evaluate, report.
+Run the whole path on the bundled corpus: prepare, train a policy, generate, evaluate, report.
 
 Takes about three minutes on two cores. The result is an ordinary prepared folder and an ordinary run, with
 their configuration: change it, and continue with `prepare`, `train` and `generate`.
@@ -29,18 +29,6 @@ Examples:
     textsplice quickstart --out try --steps 600
 """
 SHOWN = 5
-# The judge: S2S+copy, which says how probable it finds a whole text. It learns from all references.
-JUDGE = (
-    "policy.kind=copy",
-    "training.max_cost=0",
-    "training.verbatim=false",
-    "training.learning_rate=3e-3",
-    "training.batch_sequences=32",
-    "training.micro_sequences=32",
-    "search.choose=likelihood",
-    "search.slots_first=false",
-    "search.judge=''",
-)
 
 
 def register(app: typer.Typer) -> None:
@@ -67,31 +55,26 @@ def run(
     from textsplice.splicer import Splicer
 
     config = quickstart_config(out, steps)
-    judge = config.with_values([*JUDGE, f'output.run="{config.search.judge}"'])
-    path, judge_path = out / "config.toml", out / "judge.toml"
-    run_folder = Path(config.output.run)
-    for there, settings in ((path, config), (judge_path, judge)):
-        check_same(there, settings)
-        check_same_run(Path(settings.output.run), settings)
+    path, run_folder = out / "config.toml", Path(config.output.run)
+    check_same(path, config)
+    check_same_run(run_folder, config)
     Prepared.require_free(Path(config.output.prepared))
     folder = OutputFolder(out)
     folder.require_free("swap.jsonl", "run/dev.jsonl", "run/scores.json")
     folder.write(path.name, to_toml(config))
-    folder.write(judge_path.name, to_toml(judge))
     _say(1, f"prepare: tokens, masks, neighbors, least derivations  (textsplice prepare {path})")
     prepared = prepare(config)
-    _say(2, f"train: a small policy learns to splice  (textsplice train {path} --resume)")
+    _say(2, f"train: a small policy learns to write drafts  (textsplice train {path} --resume)")
     train_run(config, prepared)
-    _say(3, f"train: its judge learns what texts are like  (textsplice train {judge_path} --resume)")
-    train_run(judge, prepared)
     outputs = run_folder / "dev.jsonl"
     _say(
-        4,
-        f"generate: one text per table  (textsplice generate {run_folder} bundled --split dev --distinct)",
+        3,
+        f"generate: one text per table, derived from people's texts  "
+        f"(textsplice generate {run_folder} bundled --split dev --distinct)",
     )
     generated = _generate(Splicer.load(run_folder), folder, "run/dev.jsonl")
     swapped = _generate(Splicer.untrained(prepared), folder, "swap.jsonl")
-    _say(5, f"evaluate  (textsplice evaluate {outputs} --references bundled --split dev)")
+    _say(4, f"evaluate  (textsplice evaluate {outputs} --references bundled --split dev)")
     evaluations = [_evaluate(outputs), _evaluate(out / "swap.jsonl")]
     _print_scores(evaluations)
     folder.write("run/scores.json", scores_json(evaluations[:1]))
@@ -114,7 +97,6 @@ def quickstart_config(out: Path, steps: int | None = None) -> Config:
     changes = [
         f'output.prepared="{(out / "prepared").as_posix()}"',
         f'output.run="{(out / "run").as_posix()}"',
-        f'search.judge="{(out / "judge").as_posix()}"',
     ]
     if steps is not None:
         training = config.training
@@ -180,7 +162,7 @@ def train_run(config: Config, prepared: Prepared) -> None:
 
 
 def _say(number: int, what: str) -> None:
-    say(f"\n[{number}/5] {what}")
+    say(f"\n[{number}/4] {what}")
 
 
 def _generate(splicer: Splicer, folder: OutputFolder, name: str) -> list[str]:

@@ -22,6 +22,7 @@ def named_paths(systems: Sequence[str], *, files: bool = False) -> dict[str, Pat
     """
     from textsplice.errors import ConfigError
     from textsplice.runs import Prepared, Run
+    from textsplice.runs.recognized import is_export
 
     named: dict[str, Path] = {}
     for system in systems:
@@ -37,7 +38,9 @@ def named_paths(systems: Sequence[str], *, files: bool = False) -> dict[str, Pat
                 where=str(path),
                 remedy="Give the folder of the run that made it.",
             )
-        if path.suffix != ".jsonl" and not (Run.is_run(path) or Prepared.is_prepared(path)):
+        if path.suffix != ".jsonl" and not (
+            Run.is_run(path) or Prepared.is_prepared(path) or is_export(path)
+        ):
             raise ConfigError(
                 "is neither a run nor a prepared folder." if path.exists() else "does not exist.",
                 where=str(path),
@@ -46,14 +49,17 @@ def named_paths(systems: Sequence[str], *, files: bool = False) -> dict[str, Pat
     return named
 
 
-def sources(paths: Mapping[str, Path], *, values: Sequence[str] = ()) -> dict[str, SystemSource]:
+def sources(
+    paths: Mapping[str, Path], *, values: Sequence[str] = (), store: Path | None = None
+) -> dict[str, SystemSource]:
     """What experiments take: files of generations as they are, and functions that open runs."""
     from textsplice.errors import ConfigError
 
     if values and all(path.suffix == ".jsonl" for path in paths.values()):
         raise ConfigError("files of generations can't be searched again.", where="--set")
     return {
-        name: path if path.suffix == ".jsonl" else partial(open_splicer, path) for name, path in paths.items()
+        name: path if path.suffix == ".jsonl" else partial(open_system, path, store)
+        for name, path in paths.items()
     }
 
 
@@ -67,20 +73,31 @@ def unsummed(paths: Mapping[str, Path], *, no_marg: bool) -> list[str]:
     return found
 
 
-def open_splicer(folder: Path, *, swap: bool = False) -> Splicer:
-    """The splicer of a run; the swap baseline for a prepared folder, or if asked for."""
+def open_splicer(folder: Path, *, swap: bool = False, store: Path | None = None) -> Splicer:
+    """The splicer of a run, or of an export with the texts of `store`; for a prepared folder, swap."""
     from textsplice.runs import Prepared
     from textsplice.splicer import Splicer
 
-    return Splicer.untrained(folder) if swap or Prepared.is_prepared(folder) else Splicer.load(folder)
+    if swap or Prepared.is_prepared(folder):
+        return Splicer.untrained(folder, store=store)
+    return Splicer.load(folder, store=store)
+
+
+def open_system(folder: Path, store: Path | None) -> Splicer:
+    """The splicer of one of several systems; those that are exports take their texts from `store`."""
+    from textsplice.runs.recognized import is_export
+
+    return open_splicer(folder, store=store if is_export(folder) else None)
 
 
 def check_folder(folder: Path) -> int:
-    """Reads every file of a run or prepared folder and compares its hash; how many there are."""
+    """Reads every file of a run, export or prepared folder and compares its hash; how many there are."""
     from textsplice.errors import StorageError
-    from textsplice.runs import Prepared, Run
+    from textsplice.runs import Export, Prepared, Run
+    from textsplice.runs.recognized import is_export
 
-    count = (Run if Run.is_run(folder) else Prepared).open(folder).check()
+    kind = Run if Run.is_run(folder) else Export if is_export(folder) else Prepared
+    count = kind.open(folder).check()
     if not count:
         raise StorageError(
             "has no hashes: a version of textsplice made it that did not write any.", where=str(folder)
@@ -88,14 +105,14 @@ def check_folder(folder: Path) -> int:
     return count
 
 
-def by_neighbors(paths: Mapping[str, Path]) -> dict[str, Callable[[int], Splicer]]:
+def by_neighbors(paths: Mapping[str, Path], store: Path | None) -> dict[str, Callable[[int], Splicer]]:
     """The splicers of runs as functions of the number of neighbors; one run is in memory at a time."""
     last: dict[Path, Splicer] = {}
 
     def offered(path: Path, k: int) -> Splicer:
         if path not in last:
             last.clear()
-            last[path] = open_splicer(path)
+            last[path] = open_system(path, store)
         return last[path].with_neighbors(k)
 
     return {name: partial(offered, path) for name, path in paths.items()}
@@ -135,7 +152,10 @@ def uses_neighbors(path: Path) -> bool:
 
 def _kind(path: Path) -> Kind:
     from textsplice.policy.kind import policy_kind
-    from textsplice.runs import Run
+    from textsplice.runs import Export, Run
+    from textsplice.runs.recognized import is_export
     from textsplice.search.swap import SWAP
 
+    if is_export(path):
+        return policy_kind(Export.open(path).config.policy.kind)
     return policy_kind(Run.open(path).config.policy.kind) if Run.is_run(path) else SWAP

@@ -82,10 +82,11 @@ def open_tracer(
 ) -> Tracer:
     """The tracer of a run, a prepared folder or a corpus; `kept` as for `open_texts`."""
     from textsplice.runs import Prepared, Run
+    from textsplice.runs.recognized import is_export
     from textsplice.trace.opening import open_texts
     from textsplice.trace.tracing import Tracer
 
-    if Run.is_run(store):
+    if Run.is_run(store) or is_export(store):  # of an export, `open` says that it has no texts
         opened = Run.open(store)
     elif Prepared.is_prepared(store):
         opened = Prepared.open(store)

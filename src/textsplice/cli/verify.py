@@ -22,6 +22,7 @@ from textsplice.cli.generate import (
     MaxSentences,
     MinSentences,
     Require,
+    Store,
     Values,
     distinct_tables,
     parse_rule,
@@ -53,6 +54,8 @@ textsplice verify texts.jsonl --run runs/bundled --tables tables.jsonl
 textsplice verify texts.jsonl --run runs/bundled --require name --forbid cheap
 
 textsplice verify texts.jsonl --run runs/today --before runs/then
+
+textsplice verify texts.jsonl --run models/e2e-drafts --store prepared/e2e
 """
 
 
@@ -68,9 +71,10 @@ def verify(
         typer.Option(
             metavar="STORE",
             help="Also check all that this run fixes: neighbors, words, policy, weights, limits. "
-            "Also a prepared folder, or for traces a corpus.",
+            "Also a prepared folder, or for traces a corpus; or an export, with --store.",
         ),
     ] = None,
+    store: Store = None,
     before: Annotated[
         str | None,
         typer.Option(metavar="STORE", help="The store that made the rows, if that of --run has moved on."),
@@ -121,9 +125,9 @@ def verify(
     by_option = with_lookalikes(by_option) if forbid_lookalikes else by_option
     by_option += [parse_rule(text) for text in rule or []]
     asked = [*by_option, *(_read_rules(rules) if rules else [])] if by_option or rules else None
-    if check and run is not None:
-        check_folder(Path(run))
-    own = _own(run)
+    for folder in filter(None, (run, store)) if check else ():
+        check_folder(Path(folder))
+    own = _own(run, store)
     search = _search(own, [*(values or []), *([] if beam is None else [f"search.beam={beam}"])])
     cut = split if tables is None else None  # of a corpus
     verifier = _verifier(run, own, before, cut, text_column, asked, search)
@@ -259,14 +263,18 @@ def _tell(file: Path, found: _Found, left: Unchecked, *, as_json: bool, by_store
     say(str(left))
 
 
-def _own(run: str | None) -> Splicer | None:
-    """The run or prepared folder; None for a corpus."""
+def _own(run: str | None, store: Path | None = None) -> Splicer | None:
+    """The run, export or prepared folder; None for a corpus."""
+    from textsplice.errors import ConfigError
     from textsplice.runs import Prepared, Run
+    from textsplice.runs.recognized import is_export
     from textsplice.splicer import Splicer
 
-    if run is None or not (Run.is_run(run) or Prepared.is_prepared(run)):
+    if run is None and store is not None:
+        raise ConfigError("needs an export.", where="--store", remedy="Name it with --run.")
+    if run is None or not (store or Run.is_run(run) or Prepared.is_prepared(run) or is_export(run)):
         return None
-    return Splicer.untrained(run)
+    return Splicer.untrained(run, store=store)
 
 
 def _verifier(

@@ -112,8 +112,9 @@ def _ids(ids: list[str] | None, ids_from: Path | None) -> list[str]:
 def _opened(store: Path) -> Run | Prepared | None:
     """The run or prepared folder; None for a corpus."""
     from textsplice.runs import Prepared, Run
+    from textsplice.runs.recognized import is_export
 
-    if Run.is_run(store):
+    if Run.is_run(store) or is_export(store):  # of an export, `open` says that it has no texts
         return Run.open(store)
     return Prepared.open(store) if Prepared.is_prepared(store) else None
 

@@ -1,12 +1,14 @@
 """JSON lines: `{"table": {"field": "value" | ["v1", "v2"]}, "text": "…", "id": "…"}`.
 
-`text` and `id` may be missing; other keys are ignored.
+`text` and `id` may be missing; other keys are ignored, but for the `alternatives` in rows of
+`textsplice generate`, which are examples too if `ReadOptions` asks for them.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import cast
 
 from textsplice.corpus.lines import read_lines
@@ -26,6 +28,8 @@ class JsonlReader(Reader):
     """Reads one object per line, plain or gzipped; blank lines are skipped."""
 
     def count(self) -> int:
+        if self.options.alternatives:
+            return sum(1 for _ in self.examples())
         return sum(1 for _, line in read_lines(self.path) if line.strip())
 
     def examples(self) -> Iterator[Example]:
@@ -33,7 +37,11 @@ class JsonlReader(Reader):
         for row, (number, line) in enumerate(lines, start=1):
             where = f"{self.path}:{number}"
             record = parse_line(line, where=where)
-            yield example_of(record, self.id_of(row), self._text_key(record), where=where)
+            example = example_of(record, self.id_of(row), self._text_key(record), where=where)
+            yield example
+            others = alternatives_of(record, where=where) if self.options.alternatives else []
+            for number, text in enumerate(others[: self.options.alternatives], start=2):
+                yield replace(example, id=f"{example.id}#{number}", text=text)
 
     def _text_key(self, record: dict[str, object]) -> str | None:
         named = self.options.text_column
@@ -62,6 +70,24 @@ def example_of(record: dict[str, object], default_id: str, text_key: str | None,
         table_of(cast("dict[str, object]", table), where=where),
         text if text and text.strip() else None,
     )
+
+
+def alternatives_of(record: dict[str, object], *, where: str) -> list[str]:
+    """The texts of a row's alternatives."""
+    others = record.get("alternatives", [])
+    rows = cast("list[object]", others) if isinstance(others, list) else [others]
+    texts: list[str] = []
+    for other in rows:
+        match other:
+            case {"text": str(text)}:
+                texts.append(text)
+            case _:
+                raise CorpusError(
+                    "'alternatives' is not a list of texts.",
+                    where=where,
+                    remedy="Give a file that `textsplice generate` wrote.",
+                )
+    return texts
 
 
 def parse_line(line: str, *, where: str) -> dict[str, object]:

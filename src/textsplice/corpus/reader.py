@@ -37,6 +37,8 @@ class ReadOptions:
     # Whether a corpus without that column is read as if none had been named.
     text_column_optional: bool = False
     sentences: Sentences = "first"
+    # How many of the alternatives in a row of `textsplice generate` are examples too.
+    alternatives: int = 0
 
     def text_column_among(self, columns: Sequence[str], *, usual: str, where: str) -> str | None:
         """The column of the text: the one that was named, else the usual one, if it is there."""

@@ -27,22 +27,25 @@ def read_corpus(
     text_column: str | None = None,
     sentences: Sentences | None = None,
     like: CorpusConfig | None = None,
+    alternatives: int = 0,
 ) -> Corpus:
     """The examples of a split, read as they are asked for.
 
-    `source` is `e2e:PATH`, `wikibio:PATH`, a `.jsonl`, `.csv` or `.parquet` file, a folder with files such as
-    `train.jsonl`, or `bundled`.
+    `source` is `e2e:PATH`, `wikibio:PATH`, `webnlg:PATH`, a `.jsonl`, `.csv` or `.parquet` file, a folder
+    with files such as `train.jsonl`, or `bundled`.
     `split` is train, dev or test. One file is cut into these as `prepare` cuts it; without `split`, or with
     "all", every row of it is read.
     `text_column` names the column or key of the text; the default is `text` (in E2E: `ref`).
     `sentences`: whether the text of a WikiBio example is its "first" sentence, as in the paper, or "all".
     `like` has the defaults of both: the text column of a run's own corpus, where the source has such a
     column, and its sentences.
+    `alternatives`: how many alternatives of a row that `textsplice generate` wrote are examples too.
     """
     options = ReadOptions(
         text_column or (like.text_column or None if like else None),
         text_column_optional=text_column is None,
         sentences=sentences or (like.sentences if like else "first"),
+        alternatives=alternatives,
     )
     try:
         return _opened(str(source), split, options)

@@ -33,10 +33,12 @@ from textsplice.neighbors.features import Features, features
 from textsplice.neighbors.persistence import within
 from textsplice.neighbors.scores import DEFAULT, score_named
 from textsplice.neighbors.table_index import Hits, TableIndex
+from textsplice.neighbors.trigrams import Trigrams
 from textsplice.parsing import read_object
 from textsplice.ragged import Ragged
 from textsplice.text import Tokenizer, Vocabulary, field_token, linearize, masked_fields, tokenize
 from textsplice.text.tokens import OLD_TOKENIZERS, TOKENIZERS
+from textsplice.text.typed import typed
 from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID, UNKNOWN_ID
 
 FORMAT = 1
@@ -199,6 +201,17 @@ class Store:
     @cached_property
     def _field_numbers(self) -> dict[str, int]:
         return {name: number for number, name in enumerate(self.fields)}
+
+    @cached_property
+    def trigrams(self) -> Trigrams:
+        """The trigrams of the texts that may be neighbors, their values masked and typed by field."""
+        rows: list[int] = np.flatnonzero(self.offered).tolist()
+        numbers: list[int] = self.table_of[rows].tolist()
+        tables = {number: linearize(self.tables[number], self.tokenizer) for number in set(numbers)}
+        return Trigrams.of(
+            typed(tokenize(self.texts[row], self.tokenizer), tables[number]).words
+            for row, number in zip(rows, numbers, strict=True)
+        )
 
     def only(self, keep: NDArray[np.bool_]) -> Store:
         """A store of some of the rows, in their order; tables that have none left are dropped.

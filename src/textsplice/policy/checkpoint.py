@@ -9,6 +9,7 @@ from textsplice.errors import StorageError
 from textsplice.policy.kind import policy_kind
 from textsplice.policy.policy import Policy
 from textsplice.policy.shape import PolicyShape
+from textsplice.runs.export import ExportedRun
 from textsplice.runs.run import Run
 
 
@@ -29,8 +30,8 @@ def save_policy(policy: Policy, run: Run) -> None:
     run.write_policy(policy.shape.to_json(), weights)
 
 
-def load_policy(run: Run) -> Policy:
-    """Reads the policy of a run, onto the CPU; `StorageError` if it does not hold a sound one."""
+def load_policy(run: Run | ExportedRun) -> Policy:
+    """Reads the policy of a run or export, onto the CPU; `StorageError` if it does not hold a sound one."""
     policy = new_policy(PolicyShape.from_json(*run.read_shape()), seed=0)
     weights, where = run.read_weights()
     expected = {name: tensor.shape for name, tensor in policy.state_dict().items()}

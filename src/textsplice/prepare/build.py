@@ -32,13 +32,14 @@ from textsplice.progress import bar
 from textsplice.ragged import Ragged
 from textsplice.runs.manifest import Manifest, key_of
 from textsplice.runs.prepared import Prepared, claimed, read_tables
-from textsplice.runs.prepared_files import PreparedFiles
+from textsplice.runs.prepared_files import TARGETS, PreparedFiles
 from textsplice.slots.lexicon import Lexicon, lexicon_path
 from textsplice.text import Vocabulary
 from textsplice.text.delexicalize import delexicalize
 
 VERSION = 1  # of the stages: raise it when one of them writes something else from the same input
 EXAMPLES_A_PART = 50_000
+NOT_OF_TEXTS = ("source", "splits", "decontaminate", "targets", "target_alternatives")
 
 Report = Callable[[str], None]
 
@@ -107,7 +108,7 @@ class Build:
 
     def run(self) -> None:
         """All stages in order."""
-        splits = self.config.corpus.splits
+        splits = (*self.config.corpus.splits, *self._target_splits())
         lexicon = self._lexicon()
         # Train comes last: what it is cleaned of must be read before it.
         for split in (*(s for s in splits if s != "train"), "train"):
@@ -121,6 +122,11 @@ class Build:
         self._vocabulary()
         self._settings()
         self.manifest.keep_only(list(self.keys))
+
+    def _target_splits(self) -> tuple[str, ...]:
+        """The splits for which other texts are learned from than their own."""
+        corpus = self.config.corpus
+        return tuple(f"{TARGETS}{s}" for s in corpus.splits if s in ("train", "dev") and corpus.targets)
 
     @contextmanager
     def _stage(self, name: str, files: Sequence[Path], *inputs: object) -> Generator[bool]:
@@ -157,7 +163,9 @@ class Build:
             raise ConfigError(
                 f"corpus.decontaminate names {sorted(unknown)[0]!r}, which is no split.", where="config"
             )
-        settings = {k: v for k, v in asdict(corpus).items() if k not in ("source", "splits", "decontaminate")}
+        settings = {k: v for k, v in asdict(corpus).items() if k not in NOT_OF_TEXTS}
+        if split.startswith(TARGETS):
+            settings["target_alternatives"] = corpus.target_alternatives
         if source.cut_version is not None:
             settings["cut"] = source.cut_version
         files = (self.files.texts(split), self.files.tables(split))
@@ -181,7 +189,7 @@ class Build:
             if not count:
                 raise CorpusError(
                     f"the split {split!r} holds no example.",
-                    where=corpus.source,
+                    where=source.source,
                     remedy="Of a corpus in one file a tenth of the tables goes here: give more of them, "
                     'or set corpus.splits to ["train"].',
                 )
@@ -246,8 +254,9 @@ class Build:
     ) -> str:
         """The neighbors of a part of a split; returns the stage's key."""
         settings = self.config.neighbors
-        if split != "train":  # nothing of another split is in the store
-            settings = NeighborsConfig(k=settings.k, exclude="none")
+        tables_are_stored = split.removeprefix(TARGETS) == "train"
+        if not tables_are_stored or (split != "train" and settings.exclude == "self"):
+            settings = NeighborsConfig(k=settings.k, exclude="none")  # it has no text in the store
         path = self.files.neighbors(split, part)
         made_from = (self.keys["store"], self.keys[f"encoded/{split}"], list(rows)[:1], len(rows))
         stage = f"neighbors/{split}-{part:04}"
@@ -292,15 +301,16 @@ class Build:
 
     def _vocabulary(self) -> None:
         files = self.files
-        derived = [key for name, key in self.keys.items() if name.startswith("derivations/train")]
+        learned = f"{TARGETS}train" if self.config.corpus.targets else "train"
+        derived = [key for name, key in self.keys.items() if name.startswith(f"derivations/{learned}-")]
         settings = self.config.vocabulary
         with self._stage("vocabulary", [files.vocabulary], derived, asdict(settings)) as needed:
             if not needed:
                 return
             parts = [
                 (
-                    column_ragged(read_columns(files.derivations("train", part))["splices"]),
-                    _matrix(column_ragged(read_columns(files.neighbors("train", part))["neighbors"])),
+                    column_ragged(read_columns(files.derivations(learned, part))["splices"]),
+                    _matrix(column_ragged(read_columns(files.neighbors(learned, part))["neighbors"])),
                 )
                 for part in range(len(derived))
             ]

@@ -174,7 +174,10 @@ def find_neighbors(
     exclude: str,
     threads: int,
 ) -> NDArray[np.int32]:
-    """The nearest store rows for each example of `rows`; `exclude` applies to examples of the store."""
+    """The nearest store rows for each example of `rows`.
+
+    `exclude` "self" is for the examples of the store itself, row by row; "same-table" for any.
+    """
     part = table_of[rows.start : rows.stop]
     if exclude == "self":
         queries = [store.features(tables[table]) for table in part]
@@ -182,7 +185,8 @@ def find_neighbors(
         return store.index.search_many(queries, k, exclude_rows=own, allow=store.offered, threads=threads)[0]
     distinct, place = np.unique(part, return_inverse=True)
     queries = [store.features(tables[table]) for table in distinct]
-    groups = distinct.astype(np.int32) if exclude == "same-table" else None
+    known = store.table_rows if exclude == "same-table" else {}
+    groups = np.array([known.get(tables[table], -1) for table in distinct], dtype=np.int32)
     return store.index.search_many(queries, k, exclude_groups=groups, allow=store.offered, threads=threads)[
         0
     ][place]

@@ -16,6 +16,7 @@ from textsplice.corpus import Corpus, Example, Table, read_corpus
 from textsplice.corpus.splits import table_digest
 from textsplice.errors import CorpusError
 from textsplice.files import atomic_path
+from textsplice.runs.prepared_files import TARGETS
 from textsplice.slots.check import check_slots
 from textsplice.slots.lexicon import Lexicon
 from textsplice.text import BEGIN, END, Linearized, Tokenizer, linearize, tokenize
@@ -51,7 +52,11 @@ class Tokenized:
 
 
 def open_split(config: CorpusConfig, split: str) -> Corpus:
-    """The split that a configuration means."""
+    """The split that a configuration means, or the targets that are learned from instead."""
+    if split.startswith(TARGETS):
+        return read_corpus(
+            config.targets, split.removeprefix(TARGETS), alternatives=config.target_alternatives
+        )
     return read_corpus(
         config.source, split, text_column=config.text_column or None, sentences=config.sentences
     )
@@ -65,10 +70,10 @@ def tokenized_examples(
     table: Table | None = None
     linearized = Linearized([], [])
     for example in corpus:
-        if split == "train" and not (example.text or "").strip():
+        if split in ("train", f"{TARGETS}train") and not (example.text or "").strip():
             raise CorpusError(
                 f"example {example.id!r} has no text to learn from.",
-                where=config.source,
+                where=config.source if split == "train" else config.targets,
                 remedy="Training needs a text in every row; rows without one go into dev or test.",
             )
         if config.drop_duplicates:

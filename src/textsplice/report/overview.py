@@ -11,6 +11,7 @@ from textsplice.files import sealed, write_new
 from textsplice.report.curve import learning_curve
 from textsplice.report.document import Document, document
 from textsplice.report.escape import markup
+from textsplice.report.joins import SEAM_SIGN, UNATTESTED, parts
 from textsplice.report.page import page, template
 from textsplice.report.run import Faults, Habits, RunFacts, read_run
 from textsplice.search.rows import read_generations
@@ -46,8 +47,20 @@ def report_html(run_or_file: Path, *, derivations: int = DERIVATIONS) -> str:
         documents,
         title=f"{run.title} · textsplice",
         notes={fault.id: fault.told for fault in worst},
-        before=_summary(run) + _contents(run) + _derivations_heading(run, len(documents) - extra, extra),
-        after="".join([_curve(run), _scores(run), _worst(worst, shown), _data(run), _settings(run), _foot()]),
+        before=_summary(run)
+        + _contents(run, documents)
+        + _derivations_heading(run, len(documents) - extra, extra),
+        after="".join(
+            [
+                _curve(run),
+                _scores(run),
+                _worst(worst, shown),
+                _seams(documents),
+                _data(run),
+                _settings(run),
+                _foot(),
+            ]
+        ),
         style=template("report.css"),
     )
 
@@ -79,6 +92,8 @@ def _summary(run: RunFacts) -> str:
         ]
         if habits.traced:
             numbers += [(f"{habits.gaps:,}", "gaps: in no source"), (f"{habits.proved:,}", "proved least")]
+        if habits.seams:
+            numbers.append((f"{1 - habits.unattested / habits.seams:.1%}", "of seams attested"))
         if habits.abstained:
             numbers.append((f"{habits.abstained:,}", "abstained"))
     items = "".join(f"<li><b>{markup(n)}</b><span>{markup(what)}</span></li>" for n, what in numbers)
@@ -89,14 +104,15 @@ def _copied(habits: Habits) -> str:
     return "of words have a source" if habits.traced == habits.outputs else "of words copied, not generated"
 
 
-def _contents(run: RunFacts) -> str:
-    parts = [("derivations", "Derivations")]
-    parts += [("learning", "Learning curve")] if run.train or run.validation else []
-    parts += [("scores", "Scores")] if run.scores or run.habits else []
-    parts += [("worst", "Worst by slot errors")] if run.faithfulness and run.faithfulness.faults else []
-    parts += [("data", "Data")]
-    parts += [("settings", "Settings")] if run.settings else []
-    links = "".join(f'<a href="#{name}">{markup(title)}</a>' for name, title in parts)
+def _contents(run: RunFacts, documents: Sequence[Document]) -> str:
+    sections = [("derivations", "Derivations")]
+    sections += [("learning", "Learning curve")] if run.train or run.validation else []
+    sections += [("scores", "Scores")] if run.scores or run.habits else []
+    sections += [("worst", "Worst by slot errors")] if run.faithfulness and run.faithfulness.faults else []
+    sections += [("seams", "Seams")] if any(document.generation.seams for document in documents) else []
+    sections += [("data", "Data")]
+    sections += [("settings", "Settings")] if run.settings else []
+    links = "".join(f'<a href="#{name}">{markup(title)}</a>' for name, title in sections)
     return f'<nav class="sections" aria-label="Sections">{links}</nav>\n'
 
 
@@ -141,6 +157,9 @@ def _scores(run: RunFacts) -> str:
         ]
         if habits.traced:
             rows.append(_score_row("gaps", f"{habits.gaps:,}", f"in {habits.traced:,} traced texts"))
+        if habits.seams:
+            told = f"{habits.unattested:,} of {habits.seams:,} are not"
+            rows.append(_score_row("seams attested", f"{1 - habits.unattested / habits.seams:.1%}", told))
     if not rows:
         return ""
     table = f'<table class="rows"><tbody>{"".join(rows)}</tbody></table>'
@@ -165,6 +184,23 @@ def _worst(worst: Sequence[Faults], shown: Mapping[str, Document]) -> str:
         for fault in worst
     )
     return _part("worst", "Worst by slot errors", f'<div class="card"><ol class="worst">{items}</ol></div>')
+
+
+def _seams(documents: Sequence[Document]) -> str:
+    """How many seams each of the texts has; those that are not attested are marked in it."""
+    mark = f'<b class="seam" role="img" aria-label="unattested seam">{SEAM_SIGN}</b>'
+    items = [
+        f'<li><a href="#player" data-open="{markup(row.id)}">{markup(row.id)}</a> '
+        f'<span class="{"errors" if row.seams.unattested else "seams"}">{markup(str(row.seams))}</span><br>'
+        f"{f' {mark} '.join(map(markup, parts(row)))}</li>"
+        for row in (document.generation for document in documents)
+        if row.seams is not None
+    ]
+    if not items:
+        return ""
+    told = f"A seam is where two spans meet. {SEAM_SIGN} marks one that is not attested: {UNATTESTED}."
+    card = f'<div class="card"><ol class="worst">{"".join(items)}</ol></div>'
+    return _part("seams", "Seams", f"<p>{markup(told)}</p>{card}")
 
 
 def _data(run: RunFacts) -> str:

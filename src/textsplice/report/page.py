@@ -17,6 +17,7 @@ from textsplice.oracle.splice import Origin
 from textsplice.report.document import Document
 from textsplice.report.escape import markup, script_json
 from textsplice.report.frames import GAP_SIGN, final_spaces, sentence, spacing, span
+from textsplice.report.joins import unattested
 from textsplice.report.plain import coverage, plain, rule_texts
 from textsplice.text.tokens import BEGIN, END, MASK
 
@@ -130,6 +131,8 @@ def _derivation(document: Document, pool: Mapping[OfferedNeighbor, int], note: s
         "score": generation.score if has_score else None,
         "attribution": generation.attribution,
         "coverage": coverage(document),
+        "seams": str(generation.seams or ""),
+        "unattested": [seam.token for seam in unattested(generation)],
         "spaces": "".join(str(int(spaced)) for spaced in final_spaces(document)),
         "rules": rule_texts(document),
         "note": note,

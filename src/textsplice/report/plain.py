@@ -9,6 +9,7 @@ from typing import cast
 
 from textsplice.report.document import Document
 from textsplice.report.frames import CARET, GAP_SIGN, Frame, Piece, frames, sentence, shown, tag
+from textsplice.report.joins import seam_lines
 from textsplice.visible import visible
 
 LEGEND = "‸ inserted here   {…}N1 new, from neighbor 1 (T table, V vocabulary)   [-…-] replaced   ▁▁ masked"
@@ -24,6 +25,8 @@ def plain(document: Document, *, width: int = 100, canvases: bool = True) -> str
         told = (
             f"{GAP_SIGN} {gap.start}-{gap.stop} “{generation.text[gap.start : gap.stop]}” stands in no source"
         )
+        lines += _wrapped(told, width, "   ")
+    for told in seam_lines(generation):
         lines += _wrapped(told, width, "   ")
     legend = (
         LEGEND.replace("V vocabulary", f"{GAP_SIGN} stands in no source") if generation.traced else LEGEND
@@ -65,6 +68,7 @@ def heading(document: Document) -> str:
         parts += [_count(len(generation.gaps), "gap"), str(generation.certificate)]
     elif generation.policy != "oracle" and generation.status != "abstained":
         parts.append(f"score {generation.score:.3f}")
+    parts += [str(generation.seams)] if generation.seams else []
     parts += [f"rule {rule}" for rule in rule_texts(document)]
     return " · ".join(part for part in parts if part)
 

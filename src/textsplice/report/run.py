@@ -42,6 +42,8 @@ class Habits(NamedTuple):
     traced: int = 0  # texts of somebody else's
     gaps: int = 0
     proved: int = 0
+    seams: int = 0
+    unattested: int = 0
 
 
 class Faults(NamedTuple):
@@ -141,11 +143,15 @@ def _is_number(value: object, largest: float) -> bool:
 
 def _habits(path: Path) -> Habits:
     outputs = abstained = splices = neighbors = tokens = copied = traced = gaps = proved = 0
+    seams = unattested = 0
     for _, row in read_generations(path):
         outputs += 1
         traced += row.traced is not None
         gaps += len(row.gaps)
         proved += row.certificate is not None and row.certificate.proved
+        if row.seams is not None:
+            seams += row.seams.count
+            unattested += len(row.seams.unattested)
         if row.status == "abstained":
             abstained += 1
             continue
@@ -158,7 +164,7 @@ def _habits(path: Path) -> Habits:
     told = max(outputs - abstained, 1)
     return Habits(
         *(outputs, abstained, splices / told, neighbors / told, copied / max(tokens, 1)),
-        *(traced, gaps, proved),
+        *(traced, gaps, proved, seams, unattested),
     )
 
 

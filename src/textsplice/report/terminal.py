@@ -12,6 +12,7 @@ from rich.text import Text
 
 from textsplice.report.document import Document, Kind
 from textsplice.report.frames import CARET, GAP_SIGN, MASK_SIGN, Frame, Piece, finished, frames, shown, tag
+from textsplice.report.joins import SEAM_SIGN, seam_lines, unattested
 from textsplice.report.plain import coverage, heading, table_rows
 from textsplice.visible import visible
 
@@ -23,6 +24,7 @@ _STYLES: dict[Kind, str] = {
     "gap": "magenta reverse",
 }
 _STRUCK = "strike dim"
+_SEAM = (SEAM_SIGN, "bold red")
 
 
 class TerminalView:
@@ -36,6 +38,8 @@ class TerminalView:
         yield Text(visible(heading(self.document)), style="dim")
         if self.document.generation.traced:
             yield Text(coverage(self.document))
+        for told in seam_lines(self.document.generation):
+            yield Text(visible(told))
         yield Text()
         yield _legend(self.document)
         yield Text()
@@ -64,16 +68,22 @@ def _finished_line(document: Document) -> Text:
     if not generation.text:
         return Text(visible(f"(no text: {generation.reason or generation.status})"), style="bold")
     line = Text(style="bold")
+    torn = {seam.token for seam in unattested(generation)}
 
-    def run_of(piece: Piece) -> int:
-        """The step that laid it; adjacent words of a gap are one."""
-        return -1 if document.kind(piece.origin.neighbor) == "gap" else piece.origin.step
+    def run_of(placed: tuple[int, Piece]) -> tuple[int, int]:
+        """The step that laid it, adjacent words of a gap being one, and the unattested seams before it."""
+        at, piece = placed
+        step = -1 if document.kind(piece.origin.neighbor) == "gap" else piece.origin.step
+        return step, sum(seam <= at for seam in torn)
 
-    for step, run in groupby(finished(document), key=run_of):
-        pieces = list(run)
+    for (step, _), run in groupby(enumerate(finished(document)), key=run_of):
+        placed = list(run)
+        pieces = [piece for _, piece in placed]
         line.append(" " if pieces[0].spaced else "")
+        line.append(*_SEAM if placed[0][0] in torn else ("",))
         line.append(_joined(pieces), _style(document, pieces[0]))
         line.append(f"⁽{GAP_SIGN}⁾" if step == -1 else "")
+    line.append(*_SEAM if len(generation.tokens) in torn else ("",))
     return line
 
 

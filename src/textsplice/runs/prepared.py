@@ -23,7 +23,7 @@ from textsplice.runs.integrity import CheckedFiles, require_words
 from textsplice.runs.manifest import NAME as MANIFEST
 from textsplice.runs.manifest import Manifest, is_manifest
 from textsplice.runs.ownership import locked, require_ours
-from textsplice.runs.prepared_files import PreparedFiles
+from textsplice.runs.prepared_files import TARGETS, PreparedFiles
 from textsplice.runs.prepared_split import PreparedSplit, require_sound
 from textsplice.runs.text_files import TextFiles
 from textsplice.slots.lexicon import Lexicon
@@ -130,6 +130,14 @@ class Prepared:
     def split(self, name: str) -> PreparedSplit:
         """Reads one split."""
         self._require(name)
+        return self._read(name)
+
+    def learned(self, name: str) -> PreparedSplit:
+        """What policies learn of a split: its own examples, or the targets that were given instead."""
+        self._require(name)
+        return self._read(f"{TARGETS}{name}" if self.config.corpus.targets else name)
+
+    def _read(self, name: str) -> PreparedSplit:
         with undamaged(self.folder, REMEDY):
             texts = read_columns(self._path(self.files.texts(name)), ["id", "text"])
             encoded = read_columns(self._path(self.files.encoded_texts(name)))

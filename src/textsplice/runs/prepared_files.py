@@ -12,6 +12,9 @@ _NAMES = re.compile(
 )
 
 
+TARGETS = "targets-"  # before the name of a split: the texts that are learned from in place of its own
+
+
 def is_prepared_name(name: str) -> bool:
     """Whether `prepare` writes files of this name."""
     return _NAMES.fullmatch(name) is not None

@@ -13,12 +13,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import re
 import shutil
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,11 +27,14 @@ from textsplice.errors import StorageError, TrainingError
 from textsplice.files import atomic_write_bytes, atomic_write_text, file_hash, storage_error
 from textsplice.neighbors.store import Store
 from textsplice.runs.checkpoint import CheckpointFolder
+from textsplice.runs.companions import find_companion, places_of
 from textsplice.runs.encodings import EncodingFolder
 from textsplice.runs.integrity import CheckedFiles, listed_hashes, require_words, signed, unsigned
 from textsplice.runs.lineage import made_from
 from textsplice.runs.ownership import locked, remove_empty_parents, remove_listed, require_ours
 from textsplice.runs.prepared import Prepared
+from textsplice.runs.recognized import RUN as ABOUT
+from textsplice.runs.recognized import RUN_FORMATS, is_export, is_run
 from textsplice.runs.text_files import TextFiles
 from textsplice.slots.lexicon import Lexicon
 from textsplice.text.vocabulary import Vocabulary
@@ -41,10 +42,7 @@ from textsplice.text.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from torch import Tensor
 
-FORMAT_FAMILY = "textsplice.run/"
-FORMAT = f"{FORMAT_FAMILY}2"
-ID = re.compile("[0-9a-f]{12}")
-ABOUT = "run.json"
+FORMAT = f"{RUN_FORMATS}2"
 CONFIG = "config.toml"
 SHAPE = "config.json"
 WEIGHTS = "model.safetensors"
@@ -81,28 +79,17 @@ class Run:
     @staticmethod
     def is_run(folder: Path | str) -> bool:
         """Whether a folder is one that `train` made; other programs have a run.json too."""
-        try:
-            about = json.loads((Path(folder) / ABOUT).read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError):
-            return False
-        match about:
-            case {"format": str(form), "id": str(), "version": str(), "prepared": str(), "files": dict()}:
-                return form.startswith(FORMAT_FAMILY)
-            case {
-                "id": str(name),
-                "version": str(),
-                "prepared": str(),
-                "command": list(),
-                "hardware": dict(),
-            }:
-                # As version 0.1 wrote it.
-                return "format" not in about and ID.fullmatch(name) is not None
-            case _:
-                return False
+        return is_run(folder)
 
     @classmethod
     def open(cls, folder: Path | str) -> Run:
         """The run in a folder; `StorageError` if there is none."""
+        if is_export(folder):
+            raise StorageError(
+                "is an export of a run, which has no texts of its own.",
+                where=str(folder),
+                remedy="Name the run, or the prepared folder of its corpus.",
+            )
         if not cls.is_run(folder):
             raise StorageError(
                 "is not the folder of a run: it has no run.json that `textsplice train` wrote.",
@@ -180,6 +167,10 @@ class Run:
         path = self._checked.path(LEXICON)
         return Lexicon.load(path) if path.is_file() else None
 
+    def read_lexicon(self) -> bytes:
+        """The content of its lexicon's file."""
+        return self._checked.path(LEXICON).read_bytes()
+
     @cached_property
     def _checked(self) -> CheckedFiles:
         return CheckedFiles(self.path, self._hashes(), REMEDY)
@@ -254,29 +245,11 @@ class Run:
         for name in ("about", "_checked", "config"):
             self.__dict__.pop(name, None)
 
-    # The judge
+    # The judge and the writers
 
-    def find_judge(self, name: str) -> Run:
-        """The run that `search.judge` names, wherever this run was moved and wherever we are.
-
-        One that the run's own configuration names is looked for beside the run first, where it was when the
-        run was trained; any other is a path as the user wrote it.
-        """
-        recorded = self.about.get("judge")
-        own = name == self.config.search.judge
-        # Links are resolved first: `..` of a link is not where the link is.
-        beside = [self.path.resolve() / recorded] if own and isinstance(recorded, str) else []
-        # Runs of before format 2 did not record it: try the folder of that name next to the run.
-        old = [self.path.resolve().parent / Path(name).name] if own else []
-        for folder in (*beside, Path(name), *old):
-            if self.is_run(folder):
-                return Run.open(folder)
-        looked = " or ".join(dict.fromkeys(str(folder) for folder in (*beside, Path(name))))
-        raise StorageError(
-            f"search.judge names the run {name!r}, but there is no run at {looked}.",
-            where=str(self.path),
-            remedy="Train that run, move it back, or do without it: --set search.judge=''.",
-        )
+    def find_judge(self, name: str) -> Path:
+        """The folder that `search.judge` or `search.writers` names, wherever this run was moved."""
+        return find_companion(self.path, self.config.search, self.about, name)
 
     # Training
 
@@ -365,7 +338,11 @@ class Run:
         policy = [name for name in (SHAPE, WEIGHTS, VOCABULARY, LEXICON) if (self.path / name).is_file()]
         contents = {name: self._checked.path(name).read_bytes() for name in policy}
         config = self.config
-        judge = self.find_judge(config.search.judge).path if config.search.judge else None
+        found = replace(  # they are beside this run, wherever we are now
+            config.search,
+            judge=str(self.find_judge(config.search.judge)) if config.search.judge else "",
+            writers=tuple(str(self.find_judge(writer)) for writer in config.search.writers),
+        )
         run = Run(folder)
         with self.claimed(folder), TemporaryDirectory() as temporary:
             self.require_absent(folder)
@@ -378,8 +355,7 @@ class Run:
             written = sorted(path for path in Path(temporary).rglob("*") if path.is_file())
             run._copy({path: folder / path.relative_to(temporary) for path in written})
             run.describe(config, about)
-            if judge is not None:  # it was found beside this run, wherever we are now
-                run._record({}, judge=os.path.relpath(judge.resolve(), folder.resolve()))
+            run._record({}, **places_of(folder, found))
         return run
 
     def _copy(self, copied: Mapping[Path, Path]) -> None:
@@ -398,9 +374,7 @@ class Run:
             self._upgrade()
         self._replace(CONFIG, to_toml(config).encode("utf-8"))
         changes = {name: value for name, value in about.items() if self.about.get(name) != value}
-        if config.search.judge:
-            changes["judge"] = os.path.relpath(os.path.realpath(config.search.judge), self.path.resolve())
-        self._record({}, **changes)
+        self._record({}, **changes, **places_of(self.path, config.search))
 
     def _upgrade(self) -> None:
         """Lists the files of a run of before format 2, and gives its journal the name it has now."""

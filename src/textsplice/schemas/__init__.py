@@ -8,6 +8,7 @@
 | `scores` | what `evaluate --json` prints |
 | `run` | `run.json` in a run's folder |
 | `manifest` | `manifest.json` in a prepared folder |
+| `export` | `export.json` in an export |
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import json
 from importlib import resources
 from typing import cast
 
-NAMES = ("generation", "derivation", "verification", "scores", "run", "manifest")
+NAMES = ("generation", "derivation", "verification", "scores", "run", "manifest", "export")
 
 
 def load(name: str) -> dict[str, object]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from math import exp
 from typing import Literal
 
 from textsplice.corpus.table import Table
 from textsplice.oracle.numbering import TABLE
-from textsplice.oracle.sources import Sources
+from textsplice.oracle.sources import OfferedNeighbor, Sources
 from textsplice.oracle.writing import Writing
 from textsplice.policy.problem import Candidate, Draft
 from textsplice.search.derive import Derived
@@ -21,11 +22,13 @@ from textsplice.text.masking import STOP_WORDS, mask
 from textsplice.text.tokens import BEGIN, END, Tokenizer
 
 Slips = Callable[[Draft], int]
+SeamCost = Callable[[Draft], float]
 Choice = Literal["likelihood", "consensus", "typical"]
 ORDER = 4  # longest n-gram that the similarity compares
 Grams = list[Counter[tuple[Hashable, ...]]]
 SHARPNESS = 10.0  # how much more a likelier candidate counts in the consensus
 TYPICALITY = 4.0  # how much the neighbors count beside the other candidates
+SENTENCE_ENDS = (".", "!", "?")
 JUDGEMENT = 5.0  # how much a judge's mean log-probability of a text counts beside both
 
 
@@ -37,25 +40,33 @@ def choose(
     by: Choice = "likelihood",
     slips: Slips | None = None,
     judge: Opinion | None = None,
+    seams: SeamCost | None = None,
+    similar: Sequence[OfferedNeighbor] | None = None,
 ) -> list[Candidate]:
     """The candidates, best first.
 
     `likelihood` ranks by the mean log-probability, `consensus` by the mean similarity to the other candidates
     (minimum Bayes risk), `typical` by that and by the similarity to what people wrote about similar tables.
-    The last two also consider how probable a `judge` finds each text. If `slips` counts slips with the values
-    of the table, fewer slips come before all that.
+    The last two also consider how probable a `judge` finds each text, and what `seams` says that its
+    unattested seams cost; where `likelihood` ranks, that only decides between equals. If `slips` counts slips
+    with the values of the table, fewer slips come before all that.
+    What people wrote are the neighbors, or `similar` where texts were derived after they were written; what
+    such a derivation starts from was not chosen.
     """
     counts = {each.candidate.ids: slips(each.draft) if slips else 0 for each in found}
-    ranked = sorted((each.candidate for each in found), key=lambda c: (counts[c.ids], -c.score))
+    costs = {each.candidate.ids: seams(each.draft) if seams else 0.0 for each in found}
+    ranked = sorted((each.candidate for each in found), key=lambda c: (counts[c.ids], -c.score, costs[c.ids]))
     if by == "likelihood":
         return ranked
-    ranked = best_of_each_start(ranked)
+    ranked = best_of_each_start(ranked) if similar is None else ranked
     merit = consensus(ranked)
     if by == "typical":
-        typical = typicality(ranked, sources, words)
+        known = sources if similar is None else replace(sources, neighbors=tuple(similar))
+        typical = typicality(ranked, known, words)
         merit = [one + TYPICALITY * other for one, other in zip(merit, typical, strict=True)]
     if judge and ranked:
         merit = [one + JUDGEMENT * other for one, other in zip(merit, judge(ranked), strict=True)]
+    merit = [one - costs[candidate.ids] for one, candidate in zip(merit, ranked, strict=True)]
     order = sorted(range(len(ranked)), key=lambda i: (counts[ranked[i].ids], -merit[i], i))
     return [ranked[i] for i in order]
 
@@ -126,13 +137,30 @@ def slot_slips(draft: Draft) -> int:
 
 
 def worded_slips(table: Table, lexicon: Lexicon, tokenizer: Tokenizer) -> Slips:
-    """Counts what a lexicon finds missing, wrong, repeated or made up, however it is worded."""
+    """Counts what a lexicon finds missing, wrong, repeated or made up, however it is worded.
+
+    A value of a list that is copied twice in a row of that list (`the weir and the weir`) counts too.
+    """
 
     def count(draft: Draft) -> int:
         text = Writing(draft.sources, table, tokenizer).write(draft.origins).text
-        return len(check_slots(text, table, lexicon).errors)
+        return len(check_slots(text, table, lexicon).errors) + listed_twice(draft)
 
     return count
+
+
+def listed_twice(draft: Draft) -> int:
+    """How often a value is copied again with nothing of the table, and no end of a sentence, in between."""
+    times, last = 0, None
+    for token, origin in zip(draft.tokens, draft.origins, strict=True):
+        if origin.neighbor == TABLE:
+            segment = draft.sources.segment_at(origin.position)
+            begins = segment is not None and origin.position == segment.start
+            times += begins and segment == last
+            last = segment
+        elif token in SENTENCE_ENDS:
+            last = None
+    return times
 
 
 def _ngrams(tokens: Sequence[Hashable]) -> Grams:

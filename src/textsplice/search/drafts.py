@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -23,16 +24,19 @@ from textsplice.oracle.sources import SourceKind, Sources
 from textsplice.oracle.splice import Splice
 from textsplice.policy.kind import Kind
 from textsplice.policy.problem import Candidate, Draft, Outcome
-from textsplice.search.derive import renumbered, without_unused
+from textsplice.search.derive import derive, renumbered, without_unused
+from textsplice.search.judge import log_probabilities
 from textsplice.search.offers import Offers
-from textsplice.search.propose import Proposal, Proposer
+from textsplice.search.propose import PolicyProposer, Proposal
 from textsplice.search.rules.rule import Rule
+from textsplice.search.swap import SwapProposer
 from textsplice.text.linearize import Linearized, linearize
 from textsplice.text.masking import mask_runs
 from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID, Vocabulary
 
 DRAFTS = Kind("drafts", derives_after=True)
 LOOKED_AT = 1000  # texts that share most with a draft; it is derived from these
+SIMILAR = 3  # times k texts of similar tables say what is typical; on E2E dev 60 were better than 20 or 40
 
 
 @dataclass(frozen=True)
@@ -89,10 +93,15 @@ class Derivation(NamedTuple):
 
 @dataclass(frozen=True)
 class DraftProposer:
-    """Derives what other proposers write; all of their texts are candidates."""
+    """Derives what policies write; all of their texts are candidates.
 
-    writers: tuple[Proposer, ...]
+    If there are several, each of them judges the texts of the others too: a text's score is the mean. They
+    also judge those of `swap`, if it is asked.
+    """
+
+    writers: tuple[PolicyProposer, ...]
     derivations: Derivations
+    swap: SwapProposer | None = None
     kind: Kind = DRAFTS
 
     @property
@@ -101,8 +110,8 @@ class DraftProposer:
         return self.derivations.offers
 
     def choosing(self, search: SearchConfig) -> SearchConfig:
-        """The texts that a draft is derived from are not those nearest to the table: they are not typical."""
-        return replace(search, choose="consensus") if search.choose == "typical" else search
+        """All settings apply."""
+        return search
 
     def propose(
         self, examples: Sequence[Example], rules: tuple[Rule, ...], search: SearchConfig
@@ -110,9 +119,13 @@ class DraftProposer:
         """The drafts of each table, derived."""
         allow = self.offers.allowed(rules)
         asked = self._of_writers(rules, allow)
-        written = zip(*(writer.propose(examples, asked, search) for writer in self.writers), strict=True)
+        proposers = (*self.writers, *([self.swap] if self.swap else []))
+        written = zip(*(proposer.propose(examples, asked, search) for proposer in proposers), strict=True)
         for example, proposals in zip(examples, written, strict=True):
-            yield self._derived(example, proposals, allow)
+            similar = self.offers.find(example.table, rules, reach=SIMILAR)
+            yield replace(
+                self._derived(example, proposals, allow), similar=[*map(self.offers.neighbor, similar)]
+            )
 
     def _of_writers(self, rules: tuple[Rule, ...], allow: NDArray[np.bool_]) -> tuple[Rule, ...]:
         """The rules as writers must keep them, who do not know yet where a word will come from."""
@@ -125,13 +138,9 @@ class DraftProposer:
 
     def _derived(self, example: Example, proposals: Sequence[Proposal], allow: NDArray[np.bool_]) -> Proposal:
         table = linearize(example.table, self.offers.store.tokenizer)
-        texts: dict[tuple[str, ...], float] = {}
         outcome = Outcome()
-        for proposal in proposals:
-            outcome.obstacle = proposal.outcome.obstacle
-            for candidate in proposal.outcome.ranked():
-                text = tuple(proposal.words[n] for n in candidate.ids if n not in (BEGIN_ID, END_ID))
-                texts[text] = max(candidate.score, texts.get(text, float("-inf")))
+        outcome.obstacle = proposals[0].outcome.obstacle
+        texts = self._judged(example, proposals)
         words = self.offers.vocabulary.extended(w for text in (*texts, table.tokens) for w in text)
         found = [(self.derivations.of(text, table, words, allow), text) for text in texts]
         rows = list(dict.fromkeys(row for each, _ in found for row in each.rows))
@@ -143,6 +152,19 @@ class DraftProposer:
             outcome.finish(Candidate(splices, ids, texts[text]))
         sources = Sources(table, tuple(map(self.offers.neighbor, rows)), {})
         return Proposal(example, sources, words.words, outcome)
+
+    def _judged(self, example: Example, proposals: Sequence[Proposal]) -> dict[tuple[str, ...], float]:
+        """The texts, each with its score."""
+        texts = {
+            tuple(derive(candidate, each.sources, each.words).draft.tokens): candidate.score
+            for each in proposals
+            for candidate in each.outcome.ranked()
+        }
+        if len(proposals) == 1 or not texts:
+            return texts
+        written = [*texts]
+        opinions = [log_probabilities(writer, example.table, written) for writer in self.writers]
+        return {text: fmean(scores) for text, *scores in zip(written, *opinions, strict=True)}
 
 
 @dataclass(frozen=True)

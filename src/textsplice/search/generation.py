@@ -10,12 +10,14 @@ from typing import Literal, NamedTuple, cast, get_args
 from textsplice.corpus.table import Table
 from textsplice.errors import InputError
 from textsplice.extensions import VIEWS
+from textsplice.neighbors.trigrams import Trigrams
 from textsplice.oracle.sources import Sources
 from textsplice.oracle.splice import Origin, Splice, canvases
 from textsplice.oracle.splice import provenance as replay_origins
 from textsplice.oracle.writing import Writing
 from textsplice.policy.kind import Attribution
 from textsplice.search.reading import JsonRow, read_sources
+from textsplice.search.seams import Seams, find_seams
 from textsplice.search.spans import pieces, spans
 from textsplice.search.traced import Certificate, Gap, Traced
 from textsplice.text.tokens import BEGIN, END, OLD_TOKENIZERS, TOKENIZERS, Tokenizer
@@ -83,6 +85,7 @@ class Generation:
     weights: str | None = None
     utf16: tuple[tuple[int, int], ...] | None = None
     traced: Traced | None = None
+    seams: Seams | None = None  # absent in rows of older versions, and where there is no text
     selected: bool = False  # whether its row has selectors of W3C Web Annotation
     format: str = FORMAT
 
@@ -136,6 +139,12 @@ class Generation:
             copied = (piece for piece in copied if not numbering.is_word(piece.source))
         return spans(self.text, copied, (gap[:2] for gap in self.gaps), self.sources, self.cut)
 
+    def with_seams(self, trigrams: Trigrams) -> Generation:
+        """The same, which says where its seams are not attested by texts that have these trigrams."""
+        origins = [place.origin for place in self.provenance]
+        spans = [(place.start, place.stop) for place in self.provenance]
+        return replace(self, seams=find_seams(self.tokens, origins, spans, self.sources, trigrams))
+
     def with_selectors(self) -> Generation:
         """The same, whose row also has `spans`."""
         return replace(self, selected=True)
@@ -154,6 +163,7 @@ class Generation:
             "search": self.search and dict(self.search),
             "weights": self.weights,
             "trace": self.traced and self.traced.to_dict(),
+            "seams": self.seams and self.seams.to_dict(),
             "spans": self.spans() if self.selected else None,
         }
         return {
@@ -224,6 +234,7 @@ class Generation:
             search=row.mapping("search") if data.get("search") is not None else None,
             weights=row.text("weights") if data.get("weights") is not None else None,
             traced=Traced.from_row(row.row("trace")) if data.get("trace") is not None else None,
+            seams=Seams.from_row(row.row("seams")) if data.get("seams") is not None else None,
             selected=data.get("spans") is not None,
             utf16=None if is_old else tuple(_read_utf16(place, row) for place in row.items("provenance")),
             format=row.text("format"),

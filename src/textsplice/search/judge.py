@@ -21,7 +21,12 @@ class Judge(Protocol):
 
     @property
     def weights(self) -> str | None:
-        """What its weights are called in the rows that it had a say in."""
+        """What its weights are called in the rows that it wrote."""
+        ...
+
+    @property
+    def name_as_judge(self) -> str | None:
+        """What it is called in the rows that it had a say in."""
         ...
 
     def likelihoods(self, table: Table, texts: Sequence[str]) -> list[float]:
@@ -42,16 +47,17 @@ def opinion(judge: Judge, proposal: Proposal, tokenizer: Tokenizer) -> Opinion:
 
 def likelihoods(proposer: PolicyProposer, table: Table, texts: Sequence[str], *, where: str) -> list[float]:
     """The mean log-probability per token that a policy gives to texts of a table."""
-    task = proposer.tasks([Example("", table, None)], ())[0]
-    store, vocabulary = proposer.offers.store, proposer.offers.vocabulary
-    numbers = Vocabulary(tuple(task.problem.words), vocabulary.embedded)
-    tokens = Ragged.from_rows(
-        [BEGIN_ID, *numbers.encode(tokenize(text, store.tokenizer)), END_ID] for text in texts
-    )
+    tokenizer = proposer.offers.store.tokenizer
     try:
-        totals = proposer.policy.log_likelihoods(
-            task.problem.case, tokens, proposer.encodings.of([task.rows])
-        )
+        return log_probabilities(proposer, table, [tokenize(text, tokenizer) for text in texts])
     except InputError as error:
         raise InputError(error.what, where=where, remedy=error.remedy) from error
+
+
+def log_probabilities(proposer: PolicyProposer, table: Table, texts: Sequence[Sequence[str]]) -> list[float]:
+    """The mean log-probability per token that a policy gives to the tokens of texts of a table."""
+    task = proposer.tasks([Example("", table, None)], ())[0]
+    numbers = Vocabulary(tuple(task.problem.words), proposer.offers.vocabulary.embedded)
+    tokens = Ragged.from_rows([BEGIN_ID, *numbers.encode(text), END_ID] for text in texts)
+    totals = proposer.policy.log_likelihoods(task.problem.case, tokens, proposer.encodings.of([task.rows]))
     return (totals.numpy() / (tokens.lengths - 1)).tolist()

@@ -11,15 +11,17 @@ from textsplice.config import SearchConfig
 from textsplice.corpus.table import Example, Table
 from textsplice.errors import InputError
 from textsplice.memory import release_memory
+from textsplice.neighbors.store import Store
 from textsplice.oracle.sources import Sources
-from textsplice.policy.problem import Candidate, broken_rule
+from textsplice.policy.problem import Candidate, Draft, broken_rule
 from textsplice.progress import bar
-from textsplice.search.choose import Slips, choose, slot_slips, worded_slips
+from textsplice.search.choose import SeamCost, Slips, choose, slot_slips, worded_slips
 from textsplice.search.derive import Derived, derive, without_unused
 from textsplice.search.generation import Alternative, Generation, Status, make_generation
 from textsplice.search.judge import Judge, opinion
 from textsplice.search.propose import Proposal, Proposer
 from textsplice.search.rules.rule import Rule
+from textsplice.search.seams import unattested
 from textsplice.slots.lexicon import Lexicon
 from textsplice.text.linearize import linearize
 from textsplice.text.tokens import Tokenizer
@@ -28,7 +30,7 @@ Record = Table | Example | Mapping[str, object]
 UNFINISHED = "the policy did not end the text"
 # However many tables are searched at once, and on whatever device, their texts are the same.
 NOT_PART_OF_HOW = ("batch_size", "device")
-LATER = ("max_table_tokens", "proposers", "writers", "misplaced_values")
+LATER = ("max_table_tokens", "proposers", "writers", "swap_writes", "seams", "misplaced_values")
 
 
 class Made(TypedDict):
@@ -47,7 +49,7 @@ class Pipeline:
 
     Each proposer is asked about the tables for which those before it have no text that obeys the rules.
     `judge` opens the run that `search.judge` names, and those of `search.writers`. `max_table_tokens` is the
-    limit of the run's corpus.
+    limit of the run's corpus. Seams are attested by the texts of `store`.
     """
 
     proposers: tuple[Proposer, ...]
@@ -57,6 +59,7 @@ class Pipeline:
     lexicon: Lexicon | None
     judge: Callable[[str], Judge]
     max_table_tokens: int
+    store: Store
 
     def generations(
         self,
@@ -117,7 +120,7 @@ class Pipeline:
         """How texts are made with these settings."""
         settings = {key: value for key, value in asdict(search).items() if key not in NOT_PART_OF_HOW}
         if search.judge:
-            settings["judge"] = self.judge(search.judge).weights  # the name of a folder says little elsewhere
+            settings["judge"] = self.judge(search.judge).name_as_judge  # not its folder
         else:
             del settings["judge"]
         settings["proposers"] = list(search.proposers)
@@ -166,10 +169,10 @@ class Pipeline:
         ranked = self._ranked(proposer.choosing(search), proposal, found)[: search.beam]
         if ranked:
             others = tuple(Alternative(make(c, "ok").text, c.score) for c in ranked[1:])
-            return replace(make(ranked[0], "ok"), alternatives=others)
+            return replace(self._with_seams(make(ranked[0], "ok")), alternatives=others)
         unfinished = [outcome.unfinished] if outcome.unfinished else []
         for text in self._texts(proposal, unfinished, rules):
-            return replace(make(text.candidate, "unfinished"), reason=UNFINISHED)
+            return replace(self._with_seams(make(text.candidate, "unfinished")), reason=UNFINISHED)
         nothing = Candidate((), (), float("-inf"))
         return replace(make(nothing, "abstained"), reason=outcome.obstacle)
 
@@ -197,7 +200,20 @@ class Pipeline:
             by=search.choose,
             slips=self._slips(proposal.example) if search.slots_first else None,
             judge=opinion(self.judge(search.judge), proposal, self.tokenizer) if search.judge else None,
+            seams=self._seam_cost(search.seams) if search.seams else None,
+            similar=proposal.similar,
         )
+
+    def _with_seams(self, generation: Generation) -> Generation:
+        return generation.with_seams(self.store.trigrams)
+
+    def _seam_cost(self, weight: float) -> SeamCost:
+        """What the unattested seams of a text take from its merit."""
+
+        def cost(draft: Draft) -> float:
+            return weight * len(unattested(draft.tokens, draft.origins, draft.sources, self.store.trigrams))
+
+        return cost
 
     def _slips(self, example: Example) -> Slips:
         """How slips with the values of a table are counted: by the run's lexicon, if it has one."""

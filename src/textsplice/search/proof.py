@@ -266,7 +266,14 @@ def _swapped_again(generation: Generation, rules: tuple[Rule, ...], proof: Proof
 def _pipeline(proof: Proof) -> Pipeline:
     limit = proof.config.corpus.max_table_tokens
     return Pipeline(
-        (SwapProposer(proof.offers),), proof.run, None, proof.store.tokenizer, None, _no_judge, limit
+        (SwapProposer(proof.offers),),
+        proof.run,
+        None,
+        proof.store.tokenizer,
+        None,
+        _no_judge,
+        limit,
+        proof.store,
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from textsplice.config import SearchConfig
 from textsplice.corpus.table import Example
 from textsplice.memory import is_out_of_memory
-from textsplice.oracle.sources import Sources
+from textsplice.oracle.sources import OfferedNeighbor, Sources
 from textsplice.policy.cases import Case
 from textsplice.policy.kind import Kind
 from textsplice.policy.problem import Outcome, Problem
@@ -27,12 +27,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Proposal:
-    """What was found for one table, and the sources that its splices refer to; `words[id]` spells ids."""
+    """What was found for one table, and the sources that its splices refer to; `words[id]` spells ids.
+
+    `similar` is what people wrote of similar tables, where that is not what the splices refer to.
+    """
 
     example: Example
     sources: Sources
     words: Sequence[str]
     outcome: Outcome
+    similar: Sequence[OfferedNeighbor] | None = None
 
 
 class Proposer(Protocol):

@@ -27,6 +27,7 @@ from textsplice.search.proof import Proof, contradiction, known_kind, misplaced
 from textsplice.search.rules.neighbors import NeighborsWhere
 from textsplice.search.rules.registered import rules_from_dicts
 from textsplice.search.rules.rule import Rule
+from textsplice.search.seams import not_where_they_are
 from textsplice.search.shapes import MOST_TOKENS, misshapen
 from textsplice.search.swap import SWAP
 from textsplice.search.traced import POLICY as TRACE
@@ -173,6 +174,7 @@ def find_lie(
         or misshapen(generation, known_kind(generation.policy), settings, room)
         or (proof and settings and misplaced(generation, rules, proof, settings))
         or _rules(generation, rules, origins)
+        or _seams(generation, proof)
     )
 
 
@@ -210,6 +212,8 @@ def _status(generation: Generation, settings: SearchConfig | None) -> str | None
         generation.text or generation.tokens or generation.splices or generation.provenance
     ):
         return "it abstained, yet has a text"
+    if status == "abstained" and generation.seams is not None:
+        return "it abstained, yet has seams"
     if status == "ok" and reason is not None:
         return "it is ok, yet has a reason not to be"
     if status != "ok" and not reason:
@@ -253,6 +257,8 @@ def _is_traced(generation: Generation) -> str | None:
         return "only a trace says what stands in no source"
     if generation.traced is None:
         return None
+    if generation.seams is not None:
+        return "it is a trace, yet says its seams"
     if generation.search or generation.weights or generation.alternatives:
         return "it is a trace, yet says how it was searched for"
     if generation.status != "ok" or generation.rules or generation.score:
@@ -379,6 +385,23 @@ def _gaps(generation: Generation, spans: Sequence[tuple[int, int]]) -> str | Non
     rows, looked_at, proved = traced.certificate
     possible = len(generation.sources.neighbors) <= looked_at <= rows and proved == (looked_at == rows)
     return None if possible else "its certificate can't be"
+
+
+def _seams(generation: Generation, proof: Proof | None) -> str | None:
+    """Seams follow from the splices; which of them are attested, only the store knows."""
+    said = generation.seams
+    if said is None:
+        return None
+    if generation.format != FORMAT:
+        return "it says its seams, which no row of format 1 does"
+    origins = [place.origin for place in generation.provenance]
+    spans = [(place.start, place.stop) for place in generation.provenance]
+    if lie := not_where_they_are(said, origins, spans, generation.sources):
+        return lie
+    right = generation.with_seams(proof.store.trigrams).seams if proof else said
+    if right == said:
+        return None
+    return f"it says {said}, by the texts of the run it has {right}, or others of them are unattested"
 
 
 def _at(tokens: Sequence[str], place: int) -> str:

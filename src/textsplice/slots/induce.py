@@ -35,7 +35,10 @@ class Induction:
     repeated: float = 0.05  # a field said twice in a larger share of texts may be said twice
 
 
-def induce(examples: Iterable[Example], settings: Induction = Induction()) -> Lexicon:  # noqa: B008 - frozen
+DEFAULTS = Induction()
+
+
+def induce(examples: Iterable[Example], settings: Induction = DEFAULTS) -> Lexicon:
     """Proposes wordings for the values of every field that has few."""
     texts = [(example, words_of(example.text)) for example in examples if example.text]
     values: dict[str, Counter[str]] = {}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import cast
 
 from textsplice.errors import StorageError
-from textsplice.files import atomic_write_text
+from textsplice.files import atomic_write_text, text_hash
 from textsplice.parsing import read_object
 from textsplice.text.tokens import BEGIN, END, MASK
 
@@ -63,6 +63,10 @@ class Vocabulary:
 
     def __len__(self) -> int:
         return len(self.words)
+
+    def words_hash(self) -> str:
+        """A hash of the words in their order, and of how many are embedded: what weights depend on."""
+        return text_hash(json.dumps([self.words, self.embedded]))
 
     def to_json(self) -> str:
         """What `load` reads."""

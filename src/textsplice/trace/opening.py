@@ -16,6 +16,7 @@ from textsplice.errors import StorageError
 from textsplice.files import file_hash
 from textsplice.neighbors.store import StoredTexts
 from textsplice.progress import bar
+from textsplice.runs.export import ExportedRun
 from textsplice.runs.kept import find_kept, forget, keep, key_of_parts
 from textsplice.runs.prepared import Prepared
 from textsplice.runs.run import Run
@@ -50,9 +51,9 @@ class _Corpus:
 class _Store:
     """Texts of a run or a prepared folder."""
 
-    def __init__(self, opened: Run | Prepared) -> None:
+    def __init__(self, opened: Run | ExportedRun | Prepared) -> None:
         self.opened = opened
-        self.name = opened.id if isinstance(opened, Run) else opened.key[:12]
+        self.name = opened.key[:12] if isinstance(opened, Prepared) else opened.id
 
     def made_from(self) -> tuple[object, ...]:
         """What decides which texts these are; the tokenizer is in one of the files."""
@@ -71,7 +72,9 @@ class _Store:
         return self.opened.stored_texts.read()
 
 
-def open_texts(opened: Run | Prepared | Corpus, *, kept: bool = True, quiet: bool = False) -> SourceTexts:
+def open_texts(
+    opened: Run | ExportedRun | Prepared | Corpus, *, kept: bool = True, quiet: bool = False
+) -> SourceTexts:
     """All texts, memory-mapped if they were opened before; if they can't be kept, a warning says so.
 
     Unless `kept`, they are read themselves: whoever can write to the cache folder has no say.

@@ -1,4 +1,4 @@
-"""The references of a split as the batches of one process."""
+"""The references that are learned from, as the batches of one process."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Examples:
     @classmethod
     def of(cls, prepared: Prepared, split: str, policy: Policy, processes: Processes) -> Examples:
         """The examples of one split."""
-        rows = prepared.split(split)
+        rows = prepared.learned(split)
         weights = np.diff(rows.splice_offsets) + 1
         return cls(rows, _as_read(prepared, policy), policy, cases_of(rows), weights, processes)
 

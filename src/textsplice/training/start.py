@@ -97,6 +97,11 @@ def policy_of(config: Config, vocabulary: Vocabulary) -> Policy:
     return new_policy(PolicyShape.of(config.policy, vocabulary), config.training.seed)
 
 
+def _is_place(section: str, key: str, before: object, now: object) -> bool:
+    """Whether a setting only says where the corpus or its targets are, and both have them."""
+    return section == "corpus" and (key == "source" or (key == "targets" and bool(before) and bool(now)))
+
+
 def check_prepared(config: Config, prepared: Prepared) -> None:
     """`ConfigError` if the folder was prepared with other settings than the configuration's."""
     before, now = prepared.config.to_dict(), config.to_dict()
@@ -104,7 +109,7 @@ def check_prepared(config: Config, prepared: Prepared) -> None:
         f"{section}.{key} ({before[section][key]} there, {value} now)"
         for section in ("corpus", "text", "neighbors", "vocabulary")
         for key, value in now[section].items()
-        if before[section][key] != value and (section, key) != ("corpus", "source")
+        if before[section][key] != value and not _is_place(section, key, before[section][key], value)
     ]
     if differing:
         raise ConfigError(

@@ -117,6 +117,11 @@
     return nodes;
   }
 
+  // Where spans meet as in no text of the store.
+  function seam() {
+    return make("b", { class: "seam", role: "img", "aria-label": "unattested seam", title: "unattested seam" }, "¦");
+  }
+
   // The finished text: every run of words with the tag of its source.
   function finished(live) {
     const nodes = [];
@@ -124,17 +129,20 @@
     let n = 0;
     shown.canvases[shown.steps.length].forEach((place) => {
       if (hidden(tokenAt(place))) return;
+      const torn = shown.unattested.includes(n) ? seam() : "";
       const spaced = shown.spaces[n++] === "1";
       const one = run && kindOf(run.source) === "gap" && kindOf(place.source) === "gap"; // adjacent words are one gap
       if (!one && (!run || run.source !== place.source || run.step !== place.step)) {
         if (run) nodes.push(tag(run.source));
         if (spaced) nodes.push(" ");
+        nodes.push(torn);
         run = { source: place.source, step: place.step, element: make("span", { class: `run ${kindOf(place.source)}` }) };
         nodes.push(run.element);
-      } else if (spaced) run.element.append(" ");
+      } else run.element.append(spaced ? " " : "", torn);
       run.element.append(word(place, live));
     });
     if (run) nodes.push(tag(run.source));
+    if (shown.unattested.includes(n)) nodes.push(seam());
     if (!nodes.length) nodes.push(make("span", { class: "empty" }, `no text: ${shown.reason || shown.status}`));
     return nodes;
   }
@@ -310,6 +318,7 @@
     const items = [make("b", {}, shown.id), count(shown.steps.length, "splice"), count(neighbors, "neighbor"), shown.policy];
     if (shown.score !== null) items.push(`score ${shown.score.toFixed(3)}`);
     if (shown.attribution === "most-probable") items.push("likeliest source named");
+    if (shown.seams) items.push(shown.unattested.length ? make("span", { class: "bad" }, shown.seams) : shown.seams);
     items.push(...shown.rules);
     if (shown.status !== "ok") items.push(make("span", { class: "bad" }, `${shown.status}${shown.reason ? `: ${shown.reason}` : ""}`));
     if (shown.note) items.push(make("span", { class: "bad" }, shown.note));
