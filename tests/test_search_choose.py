@@ -6,7 +6,14 @@ from textsplice import Table
 from textsplice.oracle.sources import OfferedNeighbor, Sources
 from textsplice.oracle.splice import Origin, Splice
 from textsplice.policy.problem import Candidate, Draft
-from textsplice.search.choose import best_of_each_start, choose, consensus, slot_slips, typicality
+from textsplice.search.choose import (
+    best_of_each_start,
+    choose,
+    consensus,
+    listed_twice,
+    slot_slips,
+    typicality,
+)
 from textsplice.search.derive import derive
 from textsplice.text.linearize import linearize
 from textsplice.text.tokens import BEGIN, END, MASK
@@ -44,6 +51,23 @@ def test_typical_prefers_what_people_wrote_of_similar_tables() -> None:
 def test_values_of_the_own_table_neither_help_nor_harm_typicality() -> None:
     masked = OfferedNeighbor("t", "Blue is good.", (BEGIN, MASK, "is", "good", ".", END))
     assert typicality([candidate(-0.1, 9, 6, 7, 8)], Sources(TABLE, (masked,), {}), WORDS) == [1.0]
+
+
+def test_a_value_that_is_listed_twice_is_a_slip() -> None:
+    def draft(*places: int) -> Draft:
+        """Values of the table, with `It` or, for -1, a full stop between them."""
+        tokens, origins = [], []
+        for place in places:
+            source = (1, 4) if place == -1 else (1, 1) if place == -2 else (0, place)
+            tokens.append(SOURCES[source[0]][source[1]])
+            origins.append(Origin(*source, 0))
+        return Draft(tokens, origins, SOURCES, ())
+
+    name, area = TABLE.segments[0].start, TABLE.segments[1].start
+    assert listed_twice(draft(name, -2, name)) == 1
+    assert listed_twice(draft(name, -2, name, -2, name)) == 2
+    assert listed_twice(draft(name, -2, area, -2, name)) == 0
+    assert listed_twice(draft(name, -1, name)) == 0
 
 
 def test_no_start_neighbor_outvotes_the_others() -> None:

@@ -20,7 +20,10 @@ from textsplice.oracle.sources import OfferedNeighbor
 from textsplice.policy.problem import Draft
 from textsplice.rules import ApprovedNeighbors, CopyOnly, ForbidWords, Rule
 from textsplice.runs import Run
+from textsplice.search.choose import choose
+from textsplice.search.derive import derive
 from textsplice.search.generation import Generation
+from textsplice.search.judge import log_probabilities
 from textsplice.splicer import Splicer
 
 OLD = Path(__file__).parent / "data" / "version-0.1"
@@ -147,15 +150,33 @@ def test_typical_drafts_are_like_what_people_wrote_of_similar_records(
 ) -> None:
     """What a draft is derived from does not count: that was looked for because it is like the draft."""
     settings = replace(search("drafts"), choose="typical", beam=6)
-    changed = 0
     for table in tables:
         (row,) = made(writer, [table], settings)
         (proposal,) = writer._drafts(settings).propose([Example("", table, None)], (), settings)
         near = writer._offers.find(table, (), reach=3)
         assert proposal.similar == [writer._offers.neighbor(n) for n in near]
-        (likely,) = made(writer, [table], search("drafts"))
-        changed += row.tokens != likely.tokens
-    assert changed
+        found = [derive(c, proposal.sources, proposal.words) for c in proposal.outcome.ranked()]
+        best = choose(found, proposal.sources, proposal.words, by="typical", similar=proposal.similar)[0]
+        assert row.tokens == tuple(derive(best, proposal.sources, proposal.words).draft.tokens)
+
+
+def test_swaps_texts_compete_where_swap_writes_too(writer: Splicer, tables: list[Table]) -> None:
+    settings = replace(search("drafts"), choose="consensus", swap_writes=True)
+    for table in tables:
+        example = Example("", table, None)
+        (proposal,) = writer._drafts(settings).propose([example], (), settings)
+        (without,) = writer._drafts(search("drafts")).propose([example], (), settings)
+        more = {c.ids for c in proposal.outcome.ranked()} - {c.ids for c in without.outcome.ranked()}
+        for candidate in proposal.outcome.ranked():
+            text = derive(candidate, proposal.sources, proposal.words).draft.tokens
+            assert candidate.score == pytest.approx(
+                log_probabilities(writer._drafts(settings).writers[0], table, [text])[0], abs=1e-4
+            )
+        assert more
+    rows = made(writer, tables, settings)
+    assert all((row.policy, row.attribution) == ("drafts", "least") for row in rows)
+    assert all(row.search is not None and row.search["swap_writes"] is True for row in rows)
+    assert textsplice.verify(rows, writer) == len(rows)
 
 
 def test_writers_are_found_beside_a_run_that_was_moved(tmp_path: Path, tables: list[Table]) -> None:

@@ -24,7 +24,7 @@ from textsplice.runs.lineage import earlier
 from textsplice.runs.prepared import Prepared
 from textsplice.runs.recognized import is_export
 from textsplice.runs.run import Run
-from textsplice.search.drafts import DRAFTS, Derivations, DraftProposer
+from textsplice.search.drafts import DRAFTS, SIMILAR, Derivations, DraftProposer
 from textsplice.search.generation import Generation
 from textsplice.search.judge import likelihoods
 from textsplice.search.offers import Offers
@@ -319,7 +319,7 @@ class Splicer:
                     remedy="Drafts are written by lrt and copy runs: name one in search.writers.",
                 )
             proposers.append(PolicyProposer(run.policy, run._offers, run.encodings))
-        swap = SwapProposer(self._offers) if search.swap_writes else None
+        swap = SwapProposer(self._offers, SIMILAR) if search.swap_writes else None
         return DraftProposer(tuple(proposers), self._derivations, swap)
 
     def _proposers(self, search: SearchConfig) -> tuple[Proposer, ...]:

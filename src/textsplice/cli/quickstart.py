@@ -97,6 +97,7 @@ def quickstart_config(out: Path, steps: int | None = None) -> Config:
     changes = [
         f'output.prepared="{(out / "prepared").as_posix()}"',
         f'output.run="{(out / "run").as_posix()}"',
+        f'search.judge="{(out / "run").as_posix()}"',  # what it finds probable counts beside what is typical
     ]
     if steps is not None:
         training = config.training

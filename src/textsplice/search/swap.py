@@ -44,9 +44,10 @@ class SwapTask(NamedTuple):
 
 @dataclass(frozen=True)
 class SwapProposer:
-    """Proposes what swapping makes of the nearest usable neighbors."""
+    """Proposes what swapping makes of the nearest usable neighbors, of `reach · k` at a time."""
 
     offers: Offers
+    reach: int = 1
     kind: Kind = SWAP
 
     def choosing(self, search: SearchConfig) -> SearchConfig:
@@ -65,7 +66,7 @@ class SwapProposer:
         rows = offers.find(example.table, rules, reach=REACH)
         neighbors = ((offers.neighbor(row), store.tables[int(store.table_of[row])]) for row in rows)
         task = SwapTask(linearize(example.table, store.tokenizer), rules, store.tokenizer)
-        sources, outcome = swap(task, neighbors, window=offers.k)
+        sources, outcome = swap(task, neighbors, window=self.reach * offers.k)
         return Proposal(example, sources, offers.vocabulary.words, outcome)
 
 
