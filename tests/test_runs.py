@@ -114,7 +114,7 @@ def test_tune_beside_a_persons_folder_changes_nothing(mine: Path, trained: Confi
     assert snapshot(folder) == before
 
 
-@pytest.mark.parametrize("taken", ["run", "judge", "prepared"])
+@pytest.mark.parametrize("taken", ["run", "prepared"])
 def test_quickstart_into_a_persons_folders_changes_nothing(
     taken: str, mine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -127,7 +127,7 @@ def test_quickstart_into_a_persons_folders_changes_nothing(
     assert snapshot(out) == before
 
 
-@pytest.mark.parametrize("name", ["config.toml", "judge.toml", "swap.jsonl"])
+@pytest.mark.parametrize("name", ["config.toml", "swap.jsonl"])
 def test_quickstart_leaves_a_persons_file_as_it_is(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

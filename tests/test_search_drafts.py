@@ -132,19 +132,6 @@ def test_several_writers_judge_each_others_texts(tables: list[Table]) -> None:
         assert opinions[0] != pytest.approx(opinions[1], abs=1e-4)
 
 
-def test_a_run_of_several_writers_judges_with_all_of_them(tables: list[Table]) -> None:
-    judge, *others = (Splicer.load(RUNS / kind) for kind in ("copy", "copy", "lrt"))
-    judge.config = replace(
-        judge.config, search=search("drafts", writers=(str(RUNS / "copy"), str(RUNS / "lrt")))
-    )
-    texts = ["A walk.", "The walk is long."]
-    opinions = [other.likelihoods(tables[0], texts) for other in others]
-    together = [(one + two) / 2 for one, two in zip(*opinions, strict=True)]
-    assert judge.likelihoods(tables[0], texts) == pytest.approx(together)
-    assert judge.name_as_judge == f"{others[0].weights}+{others[1].weights}"
-    assert others[0].name_as_judge == others[0].weights
-
-
 def test_typical_drafts_are_like_what_people_wrote_of_similar_records(
     writer: Splicer, tables: list[Table]
 ) -> None:

@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
-from statistics import fmean
 from typing import TYPE_CHECKING
 
 from textsplice.config import Config, SearchConfig, config_from_dict
@@ -272,26 +271,8 @@ class Splicer:
         """How texts are made with these settings, as their rows say it."""
         return self._pipeline(search).made(search, rules)
 
-    @property
-    def name_as_judge(self) -> str | None:
-        """What rows call it that it had a say in: its weights, or those of all its writers."""
-        names = [run.weights for run in self._own_writers()]
-        return None if None in names else "+".join(map(str, names))
-
     def likelihoods(self, table: Table, texts: Sequence[str]) -> list[float]:
-        """The mean log-probability per token of each text, as a text of this table (LRT, S2S+copy).
-
-        If its drafts have several writers, they judge together: it is the mean of theirs.
-        """
-        opinions = [run._likelihoods(table, texts) for run in self._own_writers()]
-        return [fmean(each) for each in zip(*opinions, strict=True)]
-
-    def _own_writers(self) -> list[Splicer]:
-        search = self.config.search
-        writers = search.writers if "drafts" in search.proposers and self.kind.writes == "tokens" else ()
-        return [self._judge(writer) for writer in writers] or [self]
-
-    def _likelihoods(self, table: Table, texts: Sequence[str]) -> list[float]:
+        """The mean log-probability per token of each text, as a text of this table (LRT, S2S+copy)."""
         proposer = PolicyProposer(self._trained(), self._offers, self.encodings)
         return likelihoods(proposer, table, texts, where=str(self.folder.path) if self.folder else self.run)
 

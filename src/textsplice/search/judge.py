@@ -21,12 +21,7 @@ class Judge(Protocol):
 
     @property
     def weights(self) -> str | None:
-        """What its weights are called in the rows that it wrote."""
-        ...
-
-    @property
-    def name_as_judge(self) -> str | None:
-        """What it is called in the rows that it had a say in."""
+        """What its weights are called in the rows that it wrote or had a say in."""
         ...
 
     def likelihoods(self, table: Table, texts: Sequence[str]) -> list[float]:

@@ -120,7 +120,7 @@ class Pipeline:
         """How texts are made with these settings."""
         settings = {key: value for key, value in asdict(search).items() if key not in NOT_PART_OF_HOW}
         if search.judge:
-            settings["judge"] = self.judge(search.judge).name_as_judge  # not its folder
+            settings["judge"] = self.judge(search.judge).weights  # the name of a folder says little elsewhere
         else:
             del settings["judge"]
         settings["proposers"] = list(search.proposers)
