@@ -140,7 +140,7 @@ def test_typical_drafts_are_like_what_people_wrote_of_similar_records(
     for table in tables:
         (row,) = made(writer, [table], settings)
         (proposal,) = writer._drafts(settings).propose([Example("", table, None)], (), settings)
-        near = writer._offers.find(table, (), reach=3)
+        near = writer._offers.nearest(table, (), reach=3)
         assert proposal.similar == [writer._offers.neighbor(n) for n in near]
         found = [derive(c, proposal.sources, proposal.words) for c in proposal.outcome.ranked()]
         best = choose(found, proposal.sources, proposal.words, by="typical", similar=proposal.similar)[0]

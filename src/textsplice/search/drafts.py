@@ -122,7 +122,7 @@ class DraftProposer:
         proposers = (*self.writers, *([self.swap] if self.swap else []))
         written = zip(*(proposer.propose(examples, asked, search) for proposer in proposers), strict=True)
         for example, proposals in zip(examples, written, strict=True):
-            similar = self.offers.find(example.table, rules, reach=SIMILAR)
+            similar = self.offers.nearest(example.table, rules, reach=SIMILAR)
             yield replace(
                 self._derived(example, proposals, allow), similar=[*map(self.offers.neighbor, similar)]
             )

@@ -51,14 +51,17 @@ class Offers:
 
     def find(self, table: Table, rules: Sequence[Rule], *, reach: int = 1) -> list[int]:
         """The rows of the `reach · k` nearest texts the rules admit, best first; equal texts once."""
-        if not len(self.store):
-            return []
-        rows = self.store.search(table, reach * self.k, allow=self._allowed(tuple(rules))).rows.tolist()
         # Rows with the same masked text are one source; the nearest of them is kept.
         nearest: dict[tuple[str, ...], int] = {}
-        for row in rows:
+        for row in self.nearest(table, rules, reach=reach):
             nearest.setdefault(self.neighbor(row).tokens, row)
         return list(nearest.values())
+
+    def nearest(self, table: Table, rules: Sequence[Rule], *, reach: int = 1) -> list[int]:
+        """The rows of the `reach · k` nearest texts the rules admit, best first; equal texts as often."""
+        if not len(self.store):
+            return []
+        return self.store.search(table, reach * self.k, allow=self._allowed(tuple(rules))).rows.tolist()
 
     def allowed(self, rules: tuple[Rule, ...]) -> NDArray[np.bool_]:
         """The rows that may be spliced from under these rules."""
