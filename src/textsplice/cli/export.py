@@ -45,5 +45,7 @@ def export(
     size = sum(path.stat().st_size for path in made.path.iterdir())
     say(f"{out}: {size / 1e6:.1f} MB, weights {made.weights_id}. Read its card: {made.card}")
     search = made.config.search
-    for name in dict.fromkeys(filter(None, (search.judge, *search.writers))):
+    for name in dict.fromkeys((search.judge, *search.writers)):
+        if name in ("", made.path.resolve().name):
+            continue
         say(visible(f"It needs the run {name!r} too: export that into {made.path.resolve().parent / name}."))

@@ -67,10 +67,11 @@ class Card:
         return "\n\n".join(parts) + "\n"
 
     def _usage(self, name: str) -> str:
+        named = dict.fromkeys((self.config.search.judge, *self.config.search.writers))
+        others = [other for other in named if other not in ("", name)]
         prepared, name = quote(visible(self.config.output.prepared)), quote(visible(name))
         own = self.config.text.lexicon and self.config.text.lexicon not in BUNDLED
         lexicon = f" --set text.lexicon={name}/{LEXICON}" if own else ""
-        others = [*filter(None, [self.config.search.judge]), *self.config.search.writers]
         beside = "".join(f"\n\nIt needs the export `{visible(other)}` beside it." for other in others)
         return (
             f"## Use\n\nThe corpus is expected at `{visible(self.config.corpus.source)}`; "
