@@ -264,6 +264,13 @@ COMMAND_TARGETS: Sequence[Target] = (
     ),
     of_folder("report run", RUN, using("report", "{}", "--out", "{out}/x.html"), 0.5),
     of_folder("quickstart", _quickstart(), _check_quickstart, 1),
+    of_folder("export", RUN, using("export", "{}", "--out", "{out}"), 0.3),
+    Target(
+        "export figures",
+        [b'{"systems": [{"name": "a", "items": 3, "scores": [{"metric": "BLEU", "value": 0.5}]}]}'],
+        command("export", RUN, "--out", "{out}", "--figures", "{}", name="figures.json"),
+        0.2,
+    ),
     of_folder(
         "data wikibio",
         _wikibio_folder(),
