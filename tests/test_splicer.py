@@ -24,6 +24,7 @@ from textsplice.policy.checkpoint import save_policy
 from textsplice.policy.full.policy import FullPolicy
 from textsplice.ragged import Ragged
 from textsplice.runs import Run
+from textsplice.search.pipeline import LATER
 from textsplice.search.rows import open_rows
 from textsplice.search.rules import CopyOnly
 from textsplice.search.verify import find_lie
@@ -108,7 +109,7 @@ def test_rows_say_how_they_were_searched_for_and_with_which_weights(run_folder: 
     maker = Splicer.load(run_folder)
     row = maker.generate(tables()[0], beam=2).to_dict()
     settings = {**maker.config.to_dict()["search"], "beam": 2}
-    for name in ("batch_size", "device", "judge", "max_table_tokens", "proposers", "writers"):
+    for name in ("batch_size", "device", "judge", *LATER):  # the last are not said if they are the defaults
         del settings[name]
     assert row["search"] == settings
     assert row["weights"] == file_hash(run_folder / "model.safetensors")[:12]
