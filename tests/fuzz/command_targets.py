@@ -12,7 +12,18 @@ from pathlib import Path
 from zlib import crc32
 
 from fuzz_target import DATA, FaultError, Target, folder, written
-from fuzz_targets import CSV, E2E, JSONL, LEXICON, ROWS, TOML, filled_sheet, parquet_files, sheets
+from fuzz_targets import (
+    CSV,
+    E2E,
+    JSONL,
+    LEXICON,
+    ROWS,
+    TOML,
+    filled_sheet,
+    parquet_files,
+    scores_file,
+    sheets,
+)
 
 from textsplice.cli import main
 from textsplice.cli.quickstart import check_same, check_same_run, quickstart_config
@@ -267,7 +278,7 @@ COMMAND_TARGETS: Sequence[Target] = (
     of_folder("export", RUN, using("export", "{}", "--out", "{out}"), 0.3),
     Target(
         "export figures",
-        [b'{"systems": [{"name": "a", "items": 3, "scores": [{"metric": "BLEU", "value": 0.5}]}]}'],
+        [scores_file()],
         command("export", RUN, "--out", "{out}", "--figures", "{}", name="figures.json"),
         0.2,
     ),
