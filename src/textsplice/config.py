@@ -35,6 +35,8 @@ LATER_SETTINGS = (
     ("search", "misplaced_values"),
     ("search", "swap_writes"),
     ("search", "seams"),
+    ("search", "avoid"),
+    ("search", "whole_sentences"),
 )
 LARGEST = 2**31 - 1  # of all numbers in a configuration; none is below 0
 # Beyond these, nothing could be made, or no machine has the memory for it.
@@ -198,6 +200,10 @@ class SearchConfig:
     swap_writes: bool = False
     # What each seam that no text of the store attests takes from the merit of a text.
     seams: float = 0.0
+    # House style: wordings that texts have only if no other text was found ("in the riverside !area").
+    avoid: tuple[str, ...] = ()
+    # House style: texts without a final mark, or with run-together sentences, likewise.
+    whole_sentences: bool = False
     batch_size: int = 32
     device: Device = "auto"
 

@@ -148,4 +148,5 @@ def broken_rule(rules: Sequence[Constraint], draft: Draft) -> str | None:
 
 def wants_one(search: SearchConfig) -> bool:
     """Whether only the most probable text is needed, since nothing else has a say in the choice."""
-    return search.choose == "likelihood" and not search.slots_first and not search.seams
+    others = search.slots_first or search.seams or search.avoid or search.whole_sentences
+    return search.choose == "likelihood" and not others

@@ -39,6 +39,7 @@ def choose(
     *,
     by: Choice = "likelihood",
     slips: Slips | None = None,
+    style: Slips | None = None,
     judge: Opinion | None = None,
     seams: SeamCost | None = None,
     similar: Sequence[OfferedNeighbor] | None = None,
@@ -49,11 +50,14 @@ def choose(
     (minimum Bayes risk), `typical` by that and by the similarity to what people wrote about similar tables.
     The last two also consider how probable a `judge` finds each text, and what `seams` says that its
     unattested seams cost; where `likelihood` ranks, that only decides between equals. If `slips` counts slips
-    with the values of the table, fewer slips come before all that.
+    with the values of the table, fewer slips come before all that; then fewer slips of `style`.
     What people wrote are the neighbors, or `similar` where texts were derived after they were written; what
     such a derivation starts from was not chosen.
     """
-    counts = {each.candidate.ids: slips(each.draft) if slips else 0 for each in found}
+    counts = {
+        each.candidate.ids: tuple(count(each.draft) if count else 0 for count in (slips, style))
+        for each in found
+    }
     costs = {each.candidate.ids: seams(each.draft) if seams else 0.0 for each in found}
     ranked = sorted((each.candidate for each in found), key=lambda c: (counts[c.ids], -c.score, costs[c.ids]))
     if by == "likelihood":

@@ -22,6 +22,7 @@ from textsplice.search.judge import Judge, opinion
 from textsplice.search.propose import Proposal, Proposer
 from textsplice.search.rules.rule import Rule
 from textsplice.search.seams import unattested
+from textsplice.search.style import Style
 from textsplice.slots.lexicon import Lexicon
 from textsplice.text.linearize import linearize
 from textsplice.text.tokens import Tokenizer
@@ -30,7 +31,10 @@ Record = Table | Example | Mapping[str, object]
 UNFINISHED = "the policy did not end the text"
 # However many tables are searched at once, and on whatever device, their texts are the same.
 NOT_PART_OF_HOW = ("batch_size", "device")
-LATER = ("max_table_tokens", "proposers", "writers", "swap_writes", "seams", "misplaced_values")
+LATER = (
+    *("max_table_tokens", "proposers", "writers", "swap_writes", "seams", "misplaced_values"),
+    *("avoid", "whole_sentences"),
+)
 
 
 class Made(TypedDict):
@@ -72,6 +76,7 @@ class Pipeline:
     ) -> Iterator[Generation]:
         """The texts of tables, in their order, `search.batch_size` at a time."""
         made = self.made(search, rules)
+        Style.of(search, self.tokenizer)  # a wording that is none is refused before anything is searched
         limit = search.max_table_tokens or self.max_table_tokens
         remaining = (_example(record, number) for number, record in enumerate(tables))
         with bar(total, "generating", quiet=quiet) as progress:
@@ -124,6 +129,7 @@ class Pipeline:
         else:
             del settings["judge"]
         settings["proposers"] = list(search.proposers)
+        settings["avoid"] = list(search.avoid)
         settings["writers"] = [self.judge(writer).weights for writer in search.writers]
         for name in LATER:  # not said if they are as they were before
             if getattr(search, name) == getattr(SearchConfig(), name):
@@ -193,12 +199,14 @@ class Pipeline:
 
     def _ranked(self, search: SearchConfig, proposal: Proposal, found: Sequence[Derived]) -> list[Candidate]:
         """The candidates, best first."""
+        style = Style.of(search, self.tokenizer)
         return choose(
             found,
             proposal.sources,
             proposal.words,
             by=search.choose,
             slips=self._slips(proposal.example) if search.slots_first else None,
+            style=style.slips if style else None,
             judge=opinion(self.judge(search.judge), proposal, self.tokenizer) if search.judge else None,
             seams=self._seam_cost(search.seams) if search.seams else None,
             similar=proposal.similar,

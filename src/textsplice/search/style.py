@@ -1,0 +1,83 @@
+"""House style: wordings to avoid and whole sentences. Texts that keep it come before those that don't.
+
+Unlike a rule it never makes a policy abstain: where no text keeps it, the one that keeps most of it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textsplice.config import SearchConfig
+from textsplice.errors import ConfigError
+from textsplice.oracle.numbering import TABLE
+from textsplice.policy.problem import Draft
+from textsplice.search.sentences import ends_with_mark
+from textsplice.text.tokens import Tokenizer, tokenize
+
+NOT = "!"  # "in the riverside !area": not before "area"
+# They begin a sentence, and hardly any name has them.
+OPENERS = frozenset(("It", "It's", "Its", "They", "There", "This", "These", "We", "You"))
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """Words in a row, case-folded, and the word that excuses them if it follows."""
+
+    words: tuple[str, ...]
+    unless: str = ""
+
+    def times(self, tokens: Sequence[str]) -> int:
+        """How often a case-folded text has it."""
+        size = len(self.words)
+        return sum(
+            tuple(tokens[place : place + size]) == self.words
+            and not (self.unless and tokens[place + size : place + size + 1] == [self.unless])
+            for place in range(len(tokens) - size + 1)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What `search.avoid` and `search.whole_sentences` say."""
+
+    avoid: tuple[Wording, ...]
+    whole_sentences: bool
+
+    @classmethod
+    def of(cls, search: SearchConfig, tokenizer: Tokenizer) -> Style | None:
+        """The style of these settings, if they have one."""
+        if not (search.avoid or search.whole_sentences):
+            return None
+        return cls(tuple(_wording(each, tokenizer) for each in search.avoid), search.whole_sentences)
+
+    def slips(self, draft: Draft) -> int:
+        """How often a text breaks the style."""
+        folded = [token.casefold() for token in draft.tokens]
+        slips = sum(wording.times(folded) for wording in self.avoid)
+        if self.whole_sentences:
+            slips += bool(folded) and not ends_with_mark(draft.tokens)
+            slips += _run_together(draft)
+        return slips
+
+
+def _wording(written: str, tokenizer: Tokenizer) -> Wording:
+    *words, last = written.split() or [""]
+    negated = last.startswith(NOT) and len(last) > 1
+    phrase = " ".join(words) if negated else written
+    tokens = tuple(token.casefold() for token in tokenize(phrase, tokenizer))
+    unless = tokenize(last[1:], tokenizer) if negated else []
+    if not tokens or len(unless) > 1:
+        raise ConfigError(
+            f"search.avoid has {written!r}, which is no wording.",
+            remedy='Write words and, at the end, maybe one that excuses them: "in the riverside !area".',
+        )
+    return Wording(tokens, unless[0].casefold() if unless else "")
+
+
+def _run_together(draft: Draft) -> int:
+    """How often a word that begins a sentence follows a word, not a mark."""
+    return sum(
+        token in OPENERS and origin.neighbor != TABLE and draft.tokens[place][-1:].isalnum()
+        for place, (token, origin) in enumerate(zip(draft.tokens[1:], draft.origins[1:], strict=True))
+    )
