@@ -53,21 +53,32 @@ def test_values_of_the_own_table_neither_help_nor_harm_typicality() -> None:
     assert typicality([candidate(-0.1, 9, 6, 7, 8)], Sources(TABLE, (masked,), {}), WORDS) == [1.0]
 
 
-def test_a_value_that_is_listed_twice_is_a_slip() -> None:
-    def draft(*places: int) -> Draft:
-        """Values of the table, with `It` or, for -1, a full stop between them."""
-        tokens, origins = [], []
-        for place in places:
-            source = (1, 4) if place == -1 else (1, 1) if place == -2 else (0, place)
-            tokens.append(SOURCES[source[0]][source[1]])
-            origins.append(Origin(*source, 0))
-        return Draft(tokens, origins, SOURCES, ())
+def draft(*places: int, sources: Sources = SOURCES) -> Draft:
+    """Tokens of the table, with `It` (-2) or a full stop (-1) between them."""
+    tokens, origins = [], []
+    for place in places:
+        source = (1, 4) if place == -1 else (1, 1) if place == -2 else (0, place)
+        tokens.append(sources[source[0]][source[1]])
+        origins.append(Origin(*source, 0))
+    return Draft(tokens, origins, sources, ())
 
+
+def test_a_value_that_is_listed_twice_is_a_slip() -> None:
     name, area = TABLE.segments[0].start, TABLE.segments[1].start
     assert listed_twice(draft(name, -2, name)) == 1
     assert listed_twice(draft(name, -2, name, -2, name)) == 2
     assert listed_twice(draft(name, -2, area, -2, name)) == 0
     assert listed_twice(draft(name, -1, name)) == 0
+
+
+def test_so_is_a_part_of_a_value_after_the_whole() -> None:
+    """`the ancient burial chamber and the burial chamber`"""
+    table = linearize(Table.of({"sights": ["ancient burial chamber", "weir"]}))
+    sources = Sources(table, (NEIGHBOR,), {})
+    (first, *_), (weir, *_) = ([*range(s.start, s.stop)] for s in table.segments)
+    whole = (first, first + 1, first + 2)
+    assert listed_twice(draft(*whole, -2, first + 1, first + 2, sources=sources)) == 1
+    assert listed_twice(draft(*whole, -2, weir, sources=sources)) == 0
 
 
 def test_no_start_neighbor_outvotes_the_others() -> None:

@@ -154,16 +154,20 @@ def worded_slips(table: Table, lexicon: Lexicon, tokenizer: Tokenizer) -> Slips:
 
 
 def listed_twice(draft: Draft) -> int:
-    """How often a value is copied again with nothing of the table, and no end of a sentence, in between."""
-    times, last = 0, None
+    """How often a value, or a part of it, is copied again with nothing else of the table in between.
+
+    The end of a sentence in between excuses it.
+    """
+    times, last, before = 0, None, None
     for token, origin in zip(draft.tokens, draft.origins, strict=True):
         if origin.neighbor == TABLE:
             segment = draft.sources.segment_at(origin.position)
-            begins = segment is not None and origin.position == segment.start
-            times += begins and segment == last
-            last = segment
-        elif token in SENTENCE_ENDS:
-            last = None
+            goes_on = before is not None and origin.position == before + 1
+            times += segment is not None and segment == last and not goes_on
+            last, before = segment, origin.position
+        else:
+            before = None
+            last = None if token in SENTENCE_ENDS else last
     return times
 
 
