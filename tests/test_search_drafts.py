@@ -12,12 +12,14 @@ import pytest
 from typer.testing import CliRunner
 
 import textsplice
+from saved_runs import save_run
 from textsplice import Example, Table
 from textsplice.cli import app
-from textsplice.config import SearchConfig
+from textsplice.config import SearchConfig, load_config
 from textsplice.errors import ConfigError, InputError, StorageError, VerificationError
 from textsplice.oracle.sources import OfferedNeighbor
 from textsplice.policy.problem import Draft
+from textsplice.prepare.build import prepare
 from textsplice.rules import ApprovedNeighbors, CopyOnly, ForbidWords, Rule
 from textsplice.runs import Run
 from textsplice.search.choose import choose
@@ -25,6 +27,7 @@ from textsplice.search.derive import derive
 from textsplice.search.generation import Generation
 from textsplice.search.judge import log_probabilities
 from textsplice.splicer import Splicer
+from textsplice.training.start import policy_of
 
 OLD = Path(__file__).parent / "data" / "version-0.1"
 RUNS = OLD / "runs"
@@ -254,3 +257,36 @@ def test_a_run_that_writes_splices_writes_no_drafts(tables: list[Table]) -> None
         made(full, tables, search())
     with pytest.raises(ConfigError, match="proposers"):
         full.config.with_values(['search.proposers=["nobody"]'])
+
+
+def test_writers_that_can_not_write_are_a_sentence(tmp_path: Path, tables: list[Table]) -> None:
+    copy = Splicer.load(RUNS / "copy")
+    with pytest.raises(StorageError, match=r"--set names the run .*prepared.*there is no run"):
+        made(copy, tables, search("drafts", writers=(str(OLD / "prepared"),)))
+    shutil.copytree(RUNS / "copy", tmp_path / "copy")
+    (tmp_path / "copy" / "model.safetensors").unlink()
+    with pytest.raises(StorageError, match=r"model\.safetensors: is missing"):
+        made(copy, tables, search("drafts", writers=(str(tmp_path / "copy"),)))
+
+
+def test_writers_of_another_tokenizer_are_refused(tmp_path: Path, tables: list[Table]) -> None:
+    config = load_config(OLD / "config.toml").with_values(
+        [f"corpus.source={OLD / 'corpus'}", "text.tokenizer=spaces", "policy.kind=copy"]
+    )
+    prepared = prepare(config, folder=tmp_path / "prepared", quiet=True)
+    other = save_run(tmp_path / "run", config, prepared, policy_of(config, prepared.vocabulary))
+    with pytest.raises(InputError, match="reads text as 'spaces', this one as 'words'"):
+        made(Splicer.load(RUNS / "copy"), tables, search("drafts", writers=(str(other),)))
+
+
+def test_a_draft_with_a_word_that_stands_nowhere_is_not_given_under_copy_only(
+    writer: Splicer, tables: list[Table]
+) -> None:
+    """Only one text may be spliced from: drafts have words that it lacks."""
+    approved = ApprovedNeighbors(writer.store.ids[:1])
+    assert any(map(vocabulary_words, made(writer, tables, search("drafts"), approved)))
+    rows = made(writer, tables, search("drafts"), CopyOnly(), approved)
+    standing = {*writer._offers.neighbor(0).tokens}
+    for row in rows:
+        values = {token for value in row.sources.table.value_tokens() for token in value}
+        assert row.status == "abstained" or {*row.tokens} <= standing | values

@@ -299,6 +299,13 @@ class Splicer:
                     where="search.writers" if writers else "search.proposers",
                     remedy="Drafts are written by lrt and copy runs: name one in search.writers.",
                 )
+            if run.store.tokenizer != self.store.tokenizer:
+                raise InputError(
+                    f"the run {run.run} reads text as {run.store.tokenizer!r}, this one as "
+                    f"{self.store.tokenizer!r}: its words are not those of the store.",
+                    where="search.writers",
+                    remedy="Name writers that were prepared with the same text.tokenizer.",
+                )
             proposers.append(PolicyProposer(run.policy, run._offers, run.encodings))
         swap = SwapProposer(self._offers, SIMILAR) if search.swap_writes else None
         return DraftProposer(tuple(proposers), self._derivations, swap)

@@ -34,11 +34,18 @@ def find_companion(folder: Path, search: SearchConfig, about: Mapping[str, objec
         if is_run(each) or is_export(each):
             return each
     looked = " or ".join(dict.fromkeys(str(each) for each in folders[:2]))
-    setting, nothing = ("writers", "[]") if name in search.writers else ("judge", "''")
+    without_judge, without_writers = "--set search.judge=''", "--set search.writers=[]"
+    setting, remedy = (
+        ("search.writers", without_writers)
+        if name in search.writers
+        else ("search.judge", without_judge)
+        if name == search.judge
+        else ("--set", f"{without_judge} {without_writers}")
+    )
     raise StorageError(
-        f"search.{setting} names the run {name!r}, but there is no run at {looked}.",
+        f"{setting} names the run {name!r}, but there is no run at {looked}.",
         where=str(folder),
-        remedy=f"Train that run, move it back, or do without it: --set search.{setting}={nothing}.",
+        remedy=f"Train that run, move it back, or do without it: {remedy}.",
     )
 
 
