@@ -279,14 +279,25 @@ def test_writers_of_another_tokenizer_are_refused(tmp_path: Path, tables: list[T
         made(Splicer.load(RUNS / "copy"), tables, search("drafts", writers=(str(other),)))
 
 
-def test_a_draft_with_a_word_that_stands_nowhere_is_not_given_under_copy_only(
+@dataclass(frozen=True)
+class NoNeighbors(Rule):
+    """No text may be spliced from."""
+
+    name: ClassVar[str] = "no-neighbors"
+
+    def admits(self, neighbor: OfferedNeighbor) -> bool:
+        return not neighbor.id
+
+    def violation(self, draft: Draft) -> str | None:
+        return "it has a neighbor" if draft.sources.neighbors else None
+
+
+def test_a_draft_with_words_that_stand_nowhere_is_not_given_under_copy_only(
     writer: Splicer, tables: list[Table]
 ) -> None:
-    """Only one text may be spliced from: drafts have words that it lacks."""
-    approved = ApprovedNeighbors(writer.store.ids[:1])
-    assert any(map(vocabulary_words, made(writer, tables, search("drafts"), approved)))
-    rows = made(writer, tables, search("drafts"), CopyOnly(), approved)
-    standing = {*writer._offers.neighbor(0).tokens}
-    for row in rows:
+    drafts = made(writer, tables, search("drafts"), NoNeighbors())
+    assert all(map(vocabulary_words, drafts))
+    assert [row.status for row in drafts] == ["ok"] * len(tables)
+    for row in made(writer, tables, search("drafts"), NoNeighbors(), CopyOnly()):
         values = {token for value in row.sources.table.value_tokens() for token in value}
-        assert row.status == "abstained" or {*row.tokens} <= standing | values
+        assert row.status == "abstained" or {*row.tokens} <= values
