@@ -55,6 +55,14 @@ def test_wordings_are_found_as_words_in_any_case(text: str, avoid: str, times: i
     assert slips(text, avoid) == times
 
 
+def test_a_field_of_the_record_excuses_a_wording() -> None:
+    """The record has a name, and says nothing of the kind of place."""
+    assert slips("A restaurant.", "restaurant ?kind of place") == 1
+    assert slips("A restaurant.", "restaurant ?name") == 0
+    assert slips("A restaurant near it.", "restaurant !near ?kind") == 0
+    assert slips("A restaurant there.", "restaurant !near ?kind") == 1
+
+
 @given(st.lists(st.sampled_from(WORDS), max_size=12))
 def test_an_excused_wording_is_counted_where_its_excuse_does_not_follow(words: list[str]) -> None:
     text = " ".join(words)
@@ -62,7 +70,7 @@ def test_an_excused_wording_is_counted_where_its_excuse_does_not_follow(words: l
     assert slips(text, "the riverside !area") == plain - excused
 
 
-@pytest.mark.parametrize("avoid", ["", " ", "!area", "the !two-words"])
+@pytest.mark.parametrize("avoid", ["", " ", " !area", "the !two-words", "the !", "the ?", " ?name"])
 def test_what_is_no_wording_is_refused(avoid: str) -> None:
     with pytest.raises(ConfigError, match="no wording"):
         Style.of(SearchConfig(avoid=(avoid,)), "words")
@@ -122,4 +130,4 @@ def test_where_every_text_has_a_slip_one_is_given_still(writer: Splicer) -> None
 
 def test_a_wording_that_is_none_is_refused_before_anything_is_searched(writer: Splicer) -> None:
     with pytest.raises(ConfigError, match="no wording"):
-        list(writer.generate_many([], search=SearchConfig(avoid=("!area",)), progress=False))
+        list(writer.generate_many([], search=SearchConfig(avoid=(" !area",)), progress=False))

@@ -15,17 +15,18 @@ from textsplice.policy.problem import Draft
 from textsplice.search.sentences import ends_with_mark
 from textsplice.text.tokens import Tokenizer, tokenize
 
-NOT = "!"  # "in the riverside !area": not before "area"
+UNLESS, IF_RECORD_LACKS = "!", "?"  # "in the riverside !area", "restaurant ?eatType"
 # They begin a sentence, and hardly any name has them.
 OPENERS = frozenset(("It", "It's", "Its", "They", "There", "This", "These", "We", "You"))
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """Words in a row, case-folded, and the word that excuses them if it follows."""
+    """Words in a row, case-folded, and what excuses them: a word that follows, or a field of the record."""
 
     words: tuple[str, ...]
     unless: str = ""
+    field: str = ""
 
     def times(self, tokens: Sequence[str]) -> int:
         """How often a case-folded text has it."""
@@ -54,7 +55,8 @@ class Style:
     def slips(self, draft: Draft) -> int:
         """How often a text breaks the style."""
         folded = [token.casefold() for token in draft.tokens]
-        slips = sum(wording.times(folded) for wording in self.avoid)
+        fields = {segment.field for segment in draft.sources.table.segments}
+        slips = sum(wording.times(folded) for wording in self.avoid if wording.field not in fields)
         if self.whole_sentences:
             slips += bool(folded) and not ends_with_mark(draft.tokens)
             slips += _run_together(draft)
@@ -62,17 +64,17 @@ class Style:
 
 
 def _wording(written: str, tokenizer: Tokenizer) -> Wording:
-    *words, last = written.split() or [""]
-    negated = last.startswith(NOT) and len(last) > 1
-    phrase = " ".join(words) if negated else written
+    phrase, asks_field, field = written.partition(f" {IF_RECORD_LACKS}")
+    phrase, asks_word, word = phrase.partition(f" {UNLESS}")
     tokens = tuple(token.casefold() for token in tokenize(phrase, tokenizer))
-    unless = tokenize(last[1:], tokenizer) if negated else []
-    if not tokens or len(unless) > 1:
+    unless = tokenize(word, tokenizer)
+    if not tokens or len(unless) != bool(asks_word) or bool(field.strip()) != bool(asks_field):
         raise ConfigError(
             f"search.avoid has {written!r}, which is no wording.",
-            remedy='Write words and, at the end, maybe one that excuses them: "in the riverside !area".',
+            remedy='Write words and, if you like, what excuses them: a word that follows, "in the riverside '
+            '!area", or a field that the record has, "restaurant ?eatType".',
         )
-    return Wording(tokens, unless[0].casefold() if unless else "")
+    return Wording(tokens, unless[0].casefold() if unless else "", field.strip())
 
 
 def _run_together(draft: Draft) -> int:
