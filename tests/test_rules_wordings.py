@@ -6,7 +6,7 @@ import pytest
 
 from search_world import prepared, tables
 from textsplice import Table, rules
-from textsplice.errors import TextspliceError
+from textsplice.errors import InputError, TextspliceError
 from textsplice.oracle.sources import Sources
 from textsplice.policy.problem import Draft
 from textsplice.search.rules import rule_from_dict
@@ -63,3 +63,9 @@ def test_the_rule_is_read_as_it_is_written_and_names_a_lexicon_that_is_not_there
     assert rule_from_dict(RULE.to_dict(), "here") == RULE
     with pytest.raises(TextspliceError, match="one of bundled, e2e"):
         rules.NoContradictions("nowhere")
+
+
+def test_a_row_makes_no_other_file_be_opened() -> None:
+    with pytest.raises(InputError, match="is no lexicon"):
+        rules.NoContradictions.from_dict({"lexicon": "/etc/passwd"}, "row 1")
+    assert rules.NoContradictions.from_dict({"lexicon": "e2e"}, "row 1") == RULE

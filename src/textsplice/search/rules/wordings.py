@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import ClassVar
 
 from textsplice.corpus.table import Table
+from textsplice.errors import InputError
 from textsplice.policy.problem import Draft
 from textsplice.search.rules.reading import only, text
 from textsplice.search.rules.rule import Rule
 from textsplice.slots.check import Slot, check_slots, told
-from textsplice.slots.lexicon import Lexicon
+from textsplice.slots.lexicon import BUNDLED, Lexicon
 from textsplice.slots.wordings import words_of
 from textsplice.text.linearize import Linearized
 from textsplice.text.tokens import detokenize
@@ -49,7 +51,11 @@ class NoContradictions(Rule):
     @classmethod
     def from_dict(cls, data: Mapping[str, object], where: str) -> NoContradictions:
         only(data, ("lexicon",), where)
-        return cls(text(data, "lexicon", where))
+        name = text(data, "lexicon", where)
+        if name not in BUNDLED and Path(name).suffix != ".toml":
+            # Rows may come from anywhere: no other file of this machine is opened because of one.
+            raise InputError(f"{name!r} is no lexicon: it has no TOML file's name.", where=where)
+        return cls(name)
 
 
 @lru_cache(maxsize=4)
