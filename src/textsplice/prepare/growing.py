@@ -1,8 +1,8 @@
 """Texts that join a store: nothing is trained again, and what is there keeps its numbers.
 
-Words that the vocabulary lacks are put at its end. They have no embedding of their own, so a policy reads them
-as it reads every unknown word, and it can copy them. All texts that are given are approved: each wins where the
-very same record is asked for, the newest first.
+Words that the vocabulary lacks are put at its end. They have no embedding of their own, so a policy reads
+them as it reads every unknown word, and it can copy them. All texts that are given are approved: each wins
+where the very same record is asked for, the newest first.
 """
 
 from __future__ import annotations
