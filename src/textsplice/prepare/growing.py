@@ -26,7 +26,7 @@ from textsplice.ragged import Ragged
 from textsplice.slots.lexicon import Lexicon
 from textsplice.text import BEGIN, END, Vocabulary, linearize, mask, tokenize
 from textsplice.text.tokens import normalize
-from textsplice.text.vocabulary import BEGIN_ID, END_ID
+from textsplice.text.vocabulary import BEGIN_ID, END_ID, UNKNOWN_ID
 
 FRESH = "added:"  # before the number of a text that has no id of its own
 _FRESH_ID = re.compile(f"{FRESH}([0-9]{{1,18}})")
@@ -178,17 +178,14 @@ class _Planner:
 def grow(
     store: Store, vocabulary: Vocabulary, growth: Growth, config: Config, lexicon: Lexicon | None
 ) -> Store:
-    """The store with the new texts; the vocabulary must have their words."""
+    """The store with the new texts; the vocabulary must have their words, but for masked ones."""
     items = growth.new
     targets = Ragged.from_rows(vocabulary.encode(item.target) for item in items)
-    hidden = (
-        mask(item.target, item.table.value_tokens()) if config.text.mask else item.target for item in items
-    )
     verbatim = config.neighbors.verbatim
     return store.plus(
         ids=growth.ids,
         texts=[item.example.text or "" for item in items],
-        tokens=Ragged.from_rows(vocabulary.encode(words) for words in hidden),
+        tokens=Ragged.from_rows(vocabulary.encode(_masked(item, config)) for item in items),
         tables=[item.example.table for item in items],
         offered=np.array([not verbatim or unsaid(item, lexicon) == 0 for item in items], dtype=np.bool_),
         commonness=commonness(targets, _word_counts(store, vocabulary)),
@@ -196,9 +193,13 @@ def grow(
     )
 
 
-def words_of(growth: Growth) -> Iterator[str]:
-    """The words of the new texts."""
-    return (word for item in growth.new for word in item.target)
+def words_of(growth: Growth, config: Config) -> Iterator[str]:
+    """The words of the new texts that can be spliced from: all but masked values."""
+    return (word for item in growth.new for word in _masked(item, config))
+
+
+def _masked(item: Tokenized, config: Config) -> list[str]:
+    return mask(item.target, item.table.value_tokens()) if config.text.mask else item.target
 
 
 def _word_counts(store: Store, vocabulary: Vocabulary) -> NDArray[np.int64]:
@@ -211,6 +212,7 @@ def _word_counts(store: Store, vocabulary: Vocabulary) -> NDArray[np.int64]:
     for word, times in counts.items():
         found[vocabulary.id(word)] += times
     found[[BEGIN_ID, END_ID]] = len(store)
+    found[UNKNOWN_ID] = 0  # masked words of texts that were added before
     return found
 
 

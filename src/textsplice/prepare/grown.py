@@ -77,9 +77,9 @@ class _With(Again):
         before = self.given.manifest.stages["words"]["key"]
         with self._stage("words", [self.files.words], before, texts) as needed:
             if needed:
-                tables = (word for item in self.growth.new for word in item.table.tokens)
-                words = Vocabulary.load(self.given.files.words)
-                words.extended(words_of(self.growth)).extended(tables).save(self.files.words)
+                words = Vocabulary.load(self.given.files.words).extended(words_of(self.growth, self.config))
+                learned = (word for each in self.growth.new for word in (*each.target, *each.table.tokens))
+                words.extended(learned).save(self.files.words)
 
     def _store_inputs(self) -> tuple[object, ...]:
         store = self.given.manifest.stages["store"]["key"]

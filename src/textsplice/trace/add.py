@@ -150,7 +150,7 @@ def _examples(store: Store) -> Iterator[Example]:
 
 
 def _grow_run(run: Run, growth: Growth, out: Path, *, quiet: bool) -> Run:
-    words = run.vocabulary.extended(words_of(growth))
+    words = run.vocabulary.extended(words_of(growth, run.config))
     store = grow(run.store, words, growth, run.config, run.lexicon)
     before = grown_from(run.about, run.store, run.vocabulary.words, growth.ids)
     changes = ["added", store_hash(store)]
