@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from textsplice.prepare import prepare
     from textsplice.search.generation import Generation
     from textsplice.splicer import Splicer, verify
+    from textsplice.trace.add import add
     from textsplice.training import train
 
 __version__ = "0.2.0"
@@ -34,6 +35,7 @@ __all__ = [
     "Splicer",
     "Table",
     "__version__",
+    "add",
     "evaluate",
     "load_config",
     "prepare",
@@ -51,6 +53,7 @@ _HOMES = {
     "Generation": "search.generation",
     "Splicer": "splicer",
     "Table": "corpus",
+    "add": "trace.add",
     "load_config": "config",
     "read_corpus": "corpus",
     "train": "training",

@@ -37,6 +37,7 @@ LATER_SETTINGS = (
     ("search", "seams"),
     ("search", "avoid"),
     ("search", "whole_sentences"),
+    ("search", "approved_first"),
 )
 LARGEST = 2**31 - 1  # of all numbers in a configuration; none is below 0
 # Beyond these, nothing could be made, or no machine has the memory for it.
@@ -192,6 +193,8 @@ class SearchConfig:
     judge: str = ""
     # Who is asked for texts, in this order, until one has a text that obeys the rules.
     proposers: tuple[Literal["policy", "drafts", "swap"], ...] = ("policy",)
+    # Before them all: an approved text that was added for the very same record is given as it is.
+    approved_first: bool = True
     # Folders of lrt or copy runs whose texts are the drafts; none means this run.
     writers: tuple[str, ...] = ()
     # FULL: whether a value may take the place of another field's value in a neighbor.

@@ -41,5 +41,10 @@ class Ragged:
         """Some of the rows, in the order given."""
         return Ragged.from_rows([self[row] for row in rows])
 
+    def plus(self, other: Ragged) -> Ragged:
+        """These rows, and after them those of another."""
+        offsets = np.concatenate([self.offsets, self.offsets[-1] + other.offsets[1:]])
+        return Ragged(np.concatenate([self.values, other.values]), offsets)
+
     def __iter__(self) -> Iterator[NDArray[np.int32]]:
         return (self[row] for row in range(len(self)))

@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from textsplice.config import Config, SearchConfig, config_from_dict
 from textsplice.corpus.table import Example, Table
@@ -19,10 +21,11 @@ from textsplice.neighbors.store import Store
 from textsplice.policy.kind import Kind
 from textsplice.runs.export import Export, ExportedRun, Source, source_path
 from textsplice.runs.exporting import export_run
-from textsplice.runs.lineage import earlier
+from textsplice.runs.lineage import Earlier, earlier
 from textsplice.runs.prepared import Prepared
 from textsplice.runs.recognized import is_export
 from textsplice.runs.run import Run
+from textsplice.search.approved import APPROVED, ApprovedProposer
 from textsplice.search.drafts import DRAFTS, SIMILAR, Derivations, DraftProposer
 from textsplice.search.generation import Generation
 from textsplice.search.judge import likelihoods
@@ -154,7 +157,8 @@ class Splicer:
     def proof(self) -> Proof:
         """What generations of this run can be verified against."""
         trained = self.policy is not None or self.folder is not None
-        policies = {SWAP.name, DRAFTS.name, self.config.policy.kind} if trained else {SWAP.name}
+        policies = {DRAFTS.name, self.config.policy.kind} if trained else set[str]()
+        policies |= {APPROVED.name, SWAP.name}
         return Proof(self.run, frozenset(policies), self._offers, self.config, self.weights, self.old)
 
     @cached_property
@@ -253,9 +257,25 @@ class Splicer:
             store.texts,
             self._offers.neighbor,
             store.tokenizer,
-            earlier(self.folder.about) if self.folder else {},
+            self._lineage,
         )
-        return Witness(held, self.proof, self._new_tracer)  # not what is kept, which could be changed
+        # An export may have other texts than its run; what is kept of texts could have been changed.
+        is_run = self.folder is not None and self.run == self.folder.about.get("id")
+        return Witness(held, self.proof, self._new_tracer, self._left_of if is_run else None)
+
+    @property
+    def _lineage(self) -> dict[str, Earlier]:
+        return earlier(self.folder.about) if self.folder else {}
+
+    def _left_of(self, run: str) -> Witness:
+        """What is left of a run that this one was made from: all but the texts that were added since."""
+        then = self._lineage[run]
+        store = self.store.only(np.array([name not in then.added for name in self.store.ids]))
+        store = replace(store, approved=store.approved[: then.approved])
+        offers = Offers(store, self._offers.k, self.vocabulary)
+        held = Held(run, store.ids, store.texts, offers.neighbor, store.tokenizer)
+        sources = partial(SourceTexts.of_store, store, self.vocabulary.words, run)
+        return Witness(held, replace(self.proof, run=run, offers=offers), lambda: Tracer(sources()))
 
     def trace(
         self, text: str, table: Table | Mapping[str, object] | None = None, *, exact: bool = True
@@ -332,6 +352,7 @@ class Splicer:
             self._judge,
             self.config.corpus.max_table_tokens,
             self.store,
+            ApprovedProposer(self._offers) if search.approved_first and self.store.approved else None,
         )
 
     def _trained(self) -> Policy:
@@ -383,14 +404,14 @@ def verify(
     """Replays generations, or those in a file, and compares what their splices make with what they say.
 
     With `run`, they must also be what that run can have made: its neighbors, words, policy, weights,
-    tokenizer and limits; traces are traced again. An export needs the `store` of its texts. With `rules`,
+    tokenizer and limits; traces are traced again. A run that texts were added to can say the same of texts
+    that were made before. An export needs the `store` of its texts. With `rules`,
     they must have been made under these rules, with `search` under these settings, which then replace the
     run's own limits. Returns their number; raises `VerificationError`, which names the row and the first
     thing that is not so.
     """
     splicer = run if run is None or isinstance(run, Splicer) else Splicer.untrained(run, store=store)
     witness = None if splicer is None else splicer.witness
-    proof = None if witness is None else witness.proof
     if isinstance(generations, Generation):
         generations = [generations]
     rows = (
@@ -400,8 +421,9 @@ def verify(
     )
     count = 0
     for where, generation in rows:
-        verify_generation(generation, proof, asked=rules, search=search, where=where)
-        if witness is not None and (lie := untrue(generation, witness)):
+        maker = witness and (witness.maker_of(generation) or witness)
+        verify_generation(generation, maker and maker.proof, asked=rules, search=search, where=where)
+        if maker is not None and (lie := untrue(generation, maker)):
             raise VerificationError(f"{lie}.", where=f"{where}, row {generation.id!r}")
         count += 1
     if not count and isinstance(generations, (str, Path)):

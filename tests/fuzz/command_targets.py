@@ -320,6 +320,8 @@ COMMAND_TARGETS: Sequence[Target] = (
         0.3,
     ),
     Target("gate", [b"Mill is old.\nIt is a mill.\n"], command("gate", PREPARED, "{}", name="g.txt"), 0.3),
+    Target("add", [JSONL], command("add", RUN, "{}", "--out", "{out}", name="a.jsonl"), 0.3),
+    Target("add rows", ROWS, command("add", PREPARED, "{}", name="a2.jsonl"), 0.3),
     Target("withdraw", ROWS, command("withdraw", RUN, "w0", "--texts", "{}", name="w3.jsonl"), 0.3),
     Target("withdraw ids", [b"w0\nw1\n"], command("withdraw", RUN, "--ids-from", "{}", name="ids.txt"), 0.3),
     Target("explain", ROWS, command("explain", "{}", name="e.jsonl"), 0.5),

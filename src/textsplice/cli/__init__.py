@@ -38,6 +38,7 @@ COMMANDS = (
     "verify",
     "trace",
     "gate",
+    "add",
     "withdraw",
     "export",
     "evaluate",

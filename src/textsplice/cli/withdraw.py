@@ -143,7 +143,7 @@ def _tell_others(known: dict[str, list[str]], of_texts: dict[str, str], wanted: 
 
 def _require_possible(opened: Run | Prepared | None, store: Path, wanted: list[str], out: Path) -> None:
     from textsplice.errors import ConfigError
-    from textsplice.prepare.without import require_absent
+    from textsplice.prepare.again import require_absent
     from textsplice.runs import Run
     from textsplice.trace.withdraw import require_possible
 
@@ -216,11 +216,10 @@ def _remake(folder: Path, orders: list[Generation], out: Path) -> None:
     from textsplice.cli.systems import open_splicer
     from textsplice.runs import Run
     from textsplice.search.rows import write_row
-    from textsplice.search.swap import SWAP
 
     generated = [row for row in orders if not row.traced]
-    by_swap = [row for row in generated if row.policy == SWAP.name]
-    by_policy = [row for row in generated if row.policy != SWAP.name]
+    by_swap = [row for row in generated if _asked_swap(row)]
+    by_policy = [row for row in generated if not _asked_swap(row)]
     if not Run.is_run(folder):
         generated, by_policy = by_swap, []
     with opened(out) as file:
@@ -234,3 +233,11 @@ def _remake(folder: Path, orders: list[Generation], out: Path) -> None:
         say(f"{traced} of the texts were traced, not generated: mend and trace them again yourself.")
     if rest := len(orders) - len(generated) - traced:
         say(f"{rest} of the texts were made by a policy: train one on {folder}, or withdraw from its run.")
+
+
+def _asked_swap(row: Generation) -> bool:
+    """Whether swap was asked, which has no weights; an approved text names those of a policy that was."""
+    from textsplice.search.approved import APPROVED
+    from textsplice.search.swap import SWAP
+
+    return row.policy == SWAP.name or (row.policy == APPROVED.name and row.weights is None)

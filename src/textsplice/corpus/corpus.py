@@ -44,6 +44,10 @@ class Corpus:
         names = [path.name for path in (reader.path, *self.files)]  # ids may hold them
         return (kind.__qualname__, names, self.split, self.cut_version, asdict(reader.options))
 
+    def default_id(self, number: int) -> str:
+        """The id that the example of this number (from 1) has, unless it has one of its own."""
+        return self._reader.id_of(number)
+
     def __iter__(self) -> Iterator[Example]:
         return self._reader.examples()
 

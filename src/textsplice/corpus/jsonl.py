@@ -38,6 +38,8 @@ class JsonlReader(Reader):
             where = f"{self.path}:{number}"
             record = parse_line(line, where=where)
             example = example_of(record, self.id_of(row), self._text_key(record), where=where)
+            if self.options.finished and _is_unfinished(record):
+                example = replace(example, text=None)
             yield example
             others = alternatives_of(record, where=where) if self.options.alternatives else []
             for number, text in enumerate(others[: self.options.alternatives], start=2):
@@ -70,6 +72,12 @@ def example_of(record: dict[str, object], default_id: str, text_key: str | None,
         table_of(cast("dict[str, object]", table), where=where),
         text if text and text.strip() else None,
     )
+
+
+def _is_unfinished(record: dict[str, object]) -> bool:
+    """Whether this is a row of `textsplice generate` whose status is not ok."""
+    ours = str(record.get("format", "")).startswith("textsplice.generation/")
+    return ours and record.get("status") != "ok"
 
 
 def alternatives_of(record: dict[str, object], *, where: str) -> list[str]:

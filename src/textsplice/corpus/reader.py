@@ -39,6 +39,8 @@ class ReadOptions:
     sentences: Sentences = "first"
     # How many of the alternatives in a row of `textsplice generate` are examples too.
     alternatives: int = 0
+    # Whether the texts of such rows count only if they are finished.
+    finished: bool = False
 
     def text_column_among(self, columns: Sequence[str], *, usual: str, where: str) -> str | None:
         """The column of the text: the one that was named, else the usual one, if it is there."""

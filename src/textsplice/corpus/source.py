@@ -28,6 +28,7 @@ def read_corpus(
     sentences: Sentences | None = None,
     like: CorpusConfig | None = None,
     alternatives: int = 0,
+    finished: bool = False,
 ) -> Corpus:
     """The examples of a split, read as they are asked for.
 
@@ -40,12 +41,14 @@ def read_corpus(
     `like` has the defaults of both: the text column of a run's own corpus, where the source has such a
     column, and its sentences.
     `alternatives`: how many alternatives of a row that `textsplice generate` wrote are examples too.
+    `finished`: such a row has no text here unless its status is ok.
     """
     options = ReadOptions(
         text_column or (like.text_column or None if like else None),
         text_column_optional=text_column is None,
         sentences=sentences or (like.sentences if like else "first"),
         alternatives=alternatives,
+        finished=finished,
     )
     try:
         return _opened(str(source), split, options)

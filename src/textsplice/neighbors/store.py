@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -91,6 +91,7 @@ class Store:
     tokenizer: Tokenizer
     fold: frozenset[str]  # fields whose value is part of their name in the features
     score: str = DEFAULT
+    approved: tuple[int, ...] = ()  # rows that are given as they are for their own record, the newest last
 
     @classmethod
     def build(
@@ -106,11 +107,12 @@ class Store:
         tokenizer: Tokenizer,
         fold: frozenset[str],
         score: str = DEFAULT,
+        approved: tuple[int, ...] = (),
     ) -> Store:
         """Indexes the tables."""
         described = (_features(table, tokenizer, fold) for table in tables)
         index = score_named(score).build_index(described, table_of, commonness)
-        return cls(ids, texts, tokens, table_of, tables, offered, index, tokenizer, fold, score)
+        return cls(ids, texts, tokens, table_of, tables, offered, index, tokenizer, fold, score, approved)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -154,6 +156,17 @@ class Store:
     def table_rows(self) -> dict[Table, int]:
         """The number of each distinct table."""
         return {table: row for row, table in enumerate(self.tables)}
+
+    def approved_of(self, table: Table) -> list[int]:
+        """The rows of approved texts of the very same record, the newest first."""
+        return self._approved_rows.get(table, [])
+
+    @cached_property
+    def _approved_rows(self) -> dict[Table, list[int]]:
+        rows: dict[Table, list[int]] = {}
+        for row in dict.fromkeys(reversed(self.approved)):
+            rows.setdefault(self.tables[int(self.table_of[row])], []).append(row)
+        return rows
 
     @cached_property
     def fields(self) -> list[str]:
@@ -219,6 +232,7 @@ class Store:
         Which of two equally near texts comes first stays as it is.
         """
         rows = np.flatnonzero(keep)
+        places = np.cumsum(keep) - 1
         used, table_of = np.unique(self.table_of[rows], return_inverse=True)
         return Store.build(
             ids=[self.ids[row] for row in rows],
@@ -231,6 +245,43 @@ class Store:
             tokenizer=self.tokenizer,
             fold=self.fold,
             score=self.score,
+            approved=tuple(int(places[row]) for row in self.approved if keep[row]),
+        )
+
+    def plus(
+        self,
+        *,
+        ids: Sequence[str],
+        texts: Sequence[str],
+        tokens: Ragged,
+        tables: Sequence[Table],
+        offered: NDArray[np.bool_],
+        commonness: NDArray[np.float64],
+        approved: tuple[int, ...],
+    ) -> Store:
+        """A store with more rows after these, each with its table; `approved` are then all that are.
+
+        Rows and tables keep their numbers, and of two old texts that are equally near, the same comes first.
+        """
+        numbers = dict(self.table_rows)
+        new: list[Table] = []
+        for table in tables:
+            if table not in numbers:
+                numbers[table] = len(self.tables) + len(new)
+                new.append(table)
+        table_of = np.array([numbers[table] for table in tables], dtype=np.int32)
+        return Store.build(
+            ids=[*self.ids, *ids],
+            texts=[*self.texts, *texts],
+            tokens=self.tokens.plus(tokens),
+            table_of=np.concatenate([self.table_of, table_of]),
+            tables=[*self.tables, *new],
+            offered=np.concatenate([self.offered, offered]),
+            commonness=np.concatenate([self.index.row_commonness, commonness]),
+            tokenizer=self.tokenizer,
+            fold=self.fold,
+            score=self.score,
+            approved=approved,
         )
 
     def save(self, folder: Path) -> None:
@@ -255,6 +306,8 @@ class Store:
         }
         if self.score != DEFAULT:  # older stores do not name their score
             about["score"] = self.score
+        if self.approved:
+            about["approved"] = list(self.approved)
         atomic_write_text(folder / ABOUT, json.dumps(about, indent=1) + "\n")
 
     @classmethod
@@ -284,6 +337,7 @@ class Store:
                 tokenizer=cast(Tokenizer, about["tokenizer"]),
                 fold=frozenset(cast("list[str]", about["fold"])),
                 score=score,
+                approved=_read_approved(about, folder),
             )
         if not store.is_sound():
             raise damaged(folder / TEXTS)
@@ -294,6 +348,7 @@ class Store:
         return (
             len(self) == len(self.tokens) == len(self.table_of) == len(self.index)
             and within(self.table_of, 0, len(self.tables))
+            and all(0 <= row < len(self) for row in self.approved)
             and _begin_and_end(self.tokens)
         )
 
@@ -326,12 +381,22 @@ def _read_about(folder: Path) -> dict[str, object]:
             raise damaged(folder / ABOUT)
 
 
-def commonness(texts: Ragged) -> NDArray[np.float64]:
-    """The mean relative frequency of each text's words, which breaks ties between equally near tables."""
+def _read_approved(about: dict[str, object], folder: Path) -> tuple[int, ...]:
+    rows = about.get("approved", [])
+    if not isinstance(rows, list) or not all(type(row) is int for row in cast("list[object]", rows)):
+        raise damaged(folder / ABOUT)
+    return tuple(cast("list[int]", rows))
+
+
+def commonness(texts: Ragged, counts: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+    """The mean relative frequency of each text's words, which breaks ties between equally near tables.
+
+    `counts` says how often each word occurs, by default in these texts.
+    """
     if not len(texts):
         return np.zeros(0)
-    counts = np.bincount(texts.values).astype(np.float64)
-    frequency = (counts / counts.sum())[texts.values]
+    counts = np.bincount(texts.values) if counts is None else counts
+    frequency = (counts.astype(np.float64) / counts.sum())[texts.values]
     # Row by row, so that equal texts have equal sums. No row is empty: each has BEGIN and END.
     return np.add.reduceat(frequency, texts.offsets[:-1]) / texts.lengths
 

@@ -212,30 +212,36 @@ class Build:
                 stages.encode(prepared.tables(split), files[1], words)
 
     def _store(self) -> None:
-        masked, settings = self.config.text.mask, self.config.neighbors
         folder = self.files.store
-        inputs = (self.keys["encoded/train"], masked, settings.fold, settings.verbatim)
-        # Keys of the default score are those of folders made before there was a choice.
-        named = () if settings.score == NeighborsConfig().score else (settings.score,)
-        key = key_of(VERSION, "store", (*inputs, *named))
+        key = key_of(VERSION, "store", self._store_inputs())
         self.keys["store"] = key
         if self.manifest.is_fresh("store", key):
             return
         self.manifest.announce(folder)
         with bar(None, "masking and indexing", quiet=self.quiet):
-            store = stages.build_store(
-                self.files,
-                Vocabulary.load(self.files.words),
-                masked=masked,
-                fold=settings.fold,
-                verbatim=settings.verbatim,
-                tokenizer=self.config.text.tokenizer,
-                score=settings.score,
-            )
-            store.save(folder)
+            self._built_store().save(folder)
         self.manifest.record("store", key, [path for path in folder.rglob("*") if path.is_file()])
         self.made.append("store")
         self.report("made store")
+
+    def _store_inputs(self) -> tuple[object, ...]:
+        """What the store is made of."""
+        masked, settings = self.config.text.mask, self.config.neighbors
+        inputs = (self.keys["encoded/train"], masked, settings.fold, settings.verbatim)
+        # Keys of the default score are those of folders made before there was a choice.
+        return inputs if settings.score == NeighborsConfig().score else (*inputs, settings.score)
+
+    def _built_store(self) -> Store:
+        settings = self.config.neighbors
+        return stages.build_store(
+            self.files,
+            Vocabulary.load(self.files.words),
+            masked=self.config.text.mask,
+            fold=settings.fold,
+            verbatim=settings.verbatim,
+            tokenizer=self.config.text.tokenizer,
+            score=settings.score,
+        )
 
     def _neighbors_and_derivations(self, split: str) -> None:
         encoded = read_columns(self.files.encoded_texts(split))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -143,33 +143,35 @@ def write_texts(
                     number_of[digest] = len(number_of)
                     new.append(item)
                 numbers.append(number_of[digest])
-            texts.write_table(_texts_table(batch, numbers, lexicon))
-            tables.write_table(_tables_table(new))
+            texts.write_table(texts_table(batch, numbers, lexicon))
+            tables.write_table(tables_table(new))
             count += len(batch)
             advance(len(batch))
     return count
 
 
-def _texts_table(batch: list[Tokenized], numbers: list[int], lexicon: Lexicon | None) -> pa.Table:
+def texts_table(batch: Sequence[Tokenized], numbers: list[int], lexicon: Lexicon | None) -> pa.Table:
+    """Examples with the numbers of their tables, as the file of texts has them."""
     columns = [
         [item.example.id for item in batch],
         [item.example.text or "" for item in batch],
         numbers,
         [item.target for item in batch],
-        [_unsaid(item, lexicon) for item in batch],
+        [unsaid(item, lexicon) for item in batch],
     ]
     return pa.table([pa.array(c, type=f.type) for c, f in zip(columns, TEXTS, strict=True)], schema=TEXTS)
 
 
-def _unsaid(item: Tokenized, lexicon: Lexicon | None) -> int:
+def unsaid(item: Tokenized, lexicon: Lexicon | None) -> int:
     """How many values the text does not say word for word; with a lexicon, plus all slot errors."""
-    unsaid = unsaid_values(item.target, item.table)
+    count = unsaid_values(item.target, item.table)
     if lexicon is None:
-        return unsaid
-    return unsaid + len(check_slots(item.example.text or "", item.example.table, lexicon).errors)
+        return count
+    return count + len(check_slots(item.example.text or "", item.example.table, lexicon).errors)
 
 
-def _tables_table(batch: list[Tokenized]) -> pa.Table:
+def tables_table(batch: Sequence[Tokenized]) -> pa.Table:
+    """The distinct tables of examples, as the file of tables has them."""
     columns = [
         [json.dumps(item.example.table.to_record(), ensure_ascii=False) for item in batch],
         [item.table.tokens for item in batch],

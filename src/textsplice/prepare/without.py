@@ -1,25 +1,21 @@
-"""A prepared folder made anew without some of its training texts, from the folder alone.
-
-The texts come from the folder that is there, and all that depends on them is made again by the stages of
-`prepare`: words, store, neighbors, derivations, vocabulary. The corpus itself is not read.
-"""
+"""A prepared folder made anew without some of its training texts."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from textsplice.arrow import column_ints, column_texts, int_column, read_columns, write_columns
-from textsplice.errors import StorageError
-from textsplice.files import atomic_write_bytes, file_hash
-from textsplice.prepare.build import Build, Report
+from textsplice.neighbors.store import Store
+from textsplice.prepare.again import Again, require_absent
+from textsplice.prepare.build import Report
 from textsplice.runs.manifest import Manifest
 from textsplice.runs.prepared import Prepared, claimed
-from textsplice.slots.lexicon import Lexicon
 
 
 def prepare_without(
@@ -39,15 +35,8 @@ def prepare_without(
     return Prepared.open(folder)
 
 
-def require_absent(folder: Path) -> None:
-    """`StorageError` if a folder is prepared already, or holds something else."""
-    Prepared.require_free(folder)
-    if Prepared.is_prepared(folder) and "config" in Manifest(folder).stages:  # the last stage
-        raise StorageError("is a prepared folder already.", where=str(folder), remedy="Name a new folder.")
-
-
-class _Without(Build):
-    """The stages of `prepare`, of which the first ones read a prepared folder instead of a corpus."""
+class _Without(Again):
+    """Without some texts; tables and words are numbered anew, as they first appear."""
 
     def __init__(
         self,
@@ -58,33 +47,13 @@ class _Without(Build):
         report: Report,
         quiet: bool,
     ) -> None:
-        super().__init__(given.config, manifest, threads, report, quiet)
-        self.given = given
+        super().__init__(given, manifest, threads, report, quiet)
         self.gone = frozenset(ids)
 
-    def _lexicon(self) -> Lexicon | None:
-        if self.given.lexicon is None:
-            return None
-        path = self.given.files.lexicon
-        with self._stage("lexicon", [self.files.lexicon], file_hash(path)) as needed:
-            if needed:
-                atomic_write_bytes(self.files.lexicon, path.read_bytes())
-        return self.given.lexicon
+    def _changes(self, split: str) -> list[object]:
+        return [*sorted(self.gone)] if split == "train" else []
 
-    def _texts(self, split: str, lexicon: Lexicon | None) -> None:  # noqa: ARG002 - `unsaid` is there
-        before = self.given.manifest.stages[f"texts/{split}"]["key"]
-        gone = sorted(self.gone) if split == "train" else []
-        files = (self.files.texts(split), self.files.tables(split))
-        with self._stage(f"texts/{split}", files, before, gone) as needed:
-            if needed and split == "train":
-                self._write_rest(*files)
-            elif needed:
-                from_files = (self.given.files.texts(split), self.given.files.tables(split))
-                for source, target in zip(from_files, files, strict=True):
-                    atomic_write_bytes(target, source.read_bytes())
-
-    def _write_rest(self, texts_path: Path, tables_path: Path) -> None:
-        """The training texts that are left; tables are numbered anew, as they first appear."""
+    def _write_train(self, texts_path: Path, tables_path: Path) -> None:
         texts = read_columns(self.given.files.texts("train"))
         tables = read_columns(self.given.files.tables("train"))
         rows = [row for row, name in enumerate(column_texts(texts["id"])) if name not in self.gone]
@@ -96,3 +65,16 @@ class _Without(Build):
         write_columns(texts_path, {**columns, "table": int_column(numbers[column_ints(kept["table"])])})
         left = tables.take(pa.array(used, type=pa.int64()))
         write_columns(tables_path, {name: left[name] for name in left.column_names})
+
+    def _approved(self) -> tuple[int, ...]:
+        """The approvals that are left."""
+        kept = np.array([name not in self.gone for name in self.given.store.ids])
+        places = np.cumsum(kept) - 1
+        return tuple(int(places[row]) for row in self.given.store.approved if kept[row])
+
+    def _store_inputs(self) -> tuple[object, ...]:
+        approved = self._approved()
+        return (*super()._store_inputs(), *([approved] if approved else []))
+
+    def _built_store(self) -> Store:
+        return replace(super()._built_store(), approved=self._approved())

@@ -11,8 +11,6 @@ The words and the texts come from a prepared folder, or from a run. An export is
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,7 +24,7 @@ from textsplice.neighbors.store import Store
 from textsplice.parsing import read_object
 from textsplice.runs.companions import find_companion
 from textsplice.runs.integrity import DIGEST, CheckedFiles, listed_hashes, unsigned
-from textsplice.runs.lineage import earlier
+from textsplice.runs.lineage import earlier, store_hash
 from textsplice.runs.prepared import Prepared
 from textsplice.runs.recognized import EXPORT, EXPORT_FORMATS, is_export
 from textsplice.runs.run import Run
@@ -231,24 +229,13 @@ class ExportedRun:
         return self.export.find_judge(name)
 
 
-def store_hash(store: Store) -> str:
-    """A hash of the texts and of what decides which of them are offered, however they are stored."""
-    digest = hashlib.sha256()
-    tables = [table.to_record() for table in store.tables]
-    said = [store.ids, store.texts, tables, sorted(store.fold), store.score, store.tokenizer]
-    digest.update(json.dumps(said).encode("ascii"))
-    for array in (store.tokens.values, store.tokens.offsets, store.table_of, store.offered):
-        digest.update(array.astype("<i8").tobytes())
-    return digest.hexdigest()
-
-
 def source_path(source: Source) -> Path:
     """The folder of a run or of prepared data."""
     return source.path if isinstance(source, Run) else source.folder
 
 
 def _require_words(export: Export, source: Source) -> None:
-    """Weights mean words by their numbers: other words would make nonsense."""
+    """Weights mean words by their numbers: other words would make nonsense. More words do no harm."""
     where, settings = str(source_path(source)), export.path / CONFIG
     remedy = f"Prepare its corpus with the same settings: `textsplice prepare {settings} --out FOLDER`."
     tokenizer = export.config.text.tokenizer
@@ -259,7 +246,7 @@ def _require_words(export: Export, source: Source) -> None:
             where=where,
             remedy=remedy,
         )
-    if source.vocabulary.words_hash() != export.about.get("words"):
+    if not source.vocabulary.begins_with(str(export.about.get("words"))):
         raise StorageError(
             f"has other words than the export {export.path} was trained on.", where=where, remedy=remedy
         )

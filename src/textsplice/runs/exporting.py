@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING
@@ -24,9 +25,9 @@ from textsplice.runs.export import (
     WEIGHTS,
     WORD_IDS,
     Export,
-    store_hash,
 )
 from textsplice.runs.integrity import signed
+from textsplice.runs.lineage import store_hash, trained_words
 from textsplice.runs.ownership import require_ours
 from textsplice.runs.portable import portable
 from textsplice.runs.recognized import EXPORT, is_export
@@ -106,6 +107,7 @@ def _contents(run: Run, name: str, figures: Sequence[Path], license: str, note: 
     config = portable(run.config)
     weights = _rounded(run)
     words = run.vocabulary
+    trained = replace(words, words=words.words[: trained_words(run.about, len(words))])
     card = Card(run, config, sum(map(_size, weights.values())), read_figures(figures), license, note)
     ids = json.dumps({"generate": words.generate, "frequent": words.frequent}, separators=(",", ":"))
     contents = {
@@ -122,7 +124,7 @@ def _contents(run: Run, name: str, figures: Sequence[Path], license: str, note: 
         **{key: run.about[key] for key in KEPT if key in run.about},
         "version": run.about["version"],
         **_beside(config.search),
-        "words": words.words_hash(),
+        "words": trained.words_hash(),
         "store": store_hash(run.store),
         "files": {each: hashlib.sha256(contents[each]).hexdigest() for each in sorted(contents)},
     }

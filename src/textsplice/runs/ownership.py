@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
@@ -66,6 +66,20 @@ def remove_empty_parents(folder: Path, paths: Iterable[Path]) -> None:
     for parent in sorted(parents - {folder}, key=lambda path: len(path.parts), reverse=True):
         with suppress(OSError):  # not empty: something else is in it
             parent.rmdir()
+
+
+@contextmanager
+def removed_on_failure(folder: Path, remove: Callable[[], None], *, keep: bool) -> Generator[None]:
+    """If the block fails or is interrupted, removes what it wrote, and the folder unless it is to be kept."""
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError, TextspliceError):  # what went wrong first is told
+            remove()
+        if not keep:
+            with suppress(OSError):  # something else is in it
+                folder.rmdir()
+        raise
 
 
 @contextmanager

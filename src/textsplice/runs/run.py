@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,15 +23,20 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, cast
 
 from textsplice.config import Config, load_config, to_toml
-from textsplice.errors import StorageError, TrainingError
+from textsplice.errors import StorageError, TextspliceError, TrainingError
 from textsplice.files import atomic_write_bytes, atomic_write_text, file_hash, storage_error
 from textsplice.neighbors.store import Store
 from textsplice.runs.checkpoint import CheckpointFolder
 from textsplice.runs.companions import find_companion, places_of
 from textsplice.runs.encodings import EncodingFolder
 from textsplice.runs.integrity import CheckedFiles, listed_hashes, require_words, signed, unsigned
-from textsplice.runs.lineage import made_from
-from textsplice.runs.ownership import locked, remove_empty_parents, remove_listed, require_ours
+from textsplice.runs.ownership import (
+    locked,
+    remove_empty_parents,
+    remove_listed,
+    removed_on_failure,
+    require_ours,
+)
 from textsplice.runs.prepared import Prepared
 from textsplice.runs.recognized import RUN as ABOUT
 from textsplice.runs.recognized import RUN_FORMATS, is_export, is_run
@@ -293,10 +298,10 @@ class Run:
 
     @classmethod
     @contextmanager
-    def claimed(cls, folder: Path) -> Generator[None]:
+    def claimed(cls, folder: Path, busy: TextspliceError | None = None) -> Generator[None]:
         """Holds a folder for one training: a new or empty one, or the folder of a run."""
         cls.require_free(folder)
-        busy = TrainingError(
+        busy = busy or TrainingError(
             "another process is training in this folder.",
             where=str(folder),
             remedy="Wait until it ends, or set output.run to another folder.",
@@ -323,39 +328,52 @@ class Run:
         run.describe(config, about)
         return run
 
-    def with_store(self, store: Store, folder: Path, *, without: Sequence[str]) -> Run:
+    def with_store(
+        self,
+        store: Store,
+        words: Vocabulary,
+        folder: Path,
+        before: Mapping[str, object],
+        changes: Sequence[object],
+        complete: Callable[[Run], None] = lambda _run: None,
+    ) -> Run:
         """Writes this run into a new folder with another store; checkpoints and journal stay behind.
 
-        It has an id of its own, since its texts do: that of this run and the texts it is `without`.
+        It has an id of its own, since its texts do: that of this run and the changes. `before` is what it
+        says of this run, `complete` writes what else it is to have. It is written whole or not at all.
         """
-        made_of = json.dumps([self.id, *without]).encode("utf-8")
         about = {
             **self.about,
             "format": FORMAT,
-            "id": hashlib.sha256(made_of).hexdigest()[:12],
-            "made_from": made_from(self.about, self.store, self.vocabulary.words, without),
+            "id": hashlib.sha256(json.dumps([self.id, *changes]).encode("utf-8")).hexdigest()[:12],
+            "made_from": before,
         }
-        policy = [name for name in (SHAPE, WEIGHTS, VOCABULARY, LEXICON) if (self.path / name).is_file()]
+        policy = [name for name in (SHAPE, WEIGHTS, LEXICON) if (self.path / name).is_file()]
         contents = {name: self._checked.path(name).read_bytes() for name in policy}
+        contents[VOCABULARY] = words.to_json().encode("utf-8")
         config = self.config
         found = replace(  # they are beside this run, wherever we are now
             config.search,
             judge=str(self.find_judge(config.search.judge)) if config.search.judge else "",
             writers=tuple(str(self.find_judge(writer)) for writer in config.search.writers),
         )
-        run = Run(folder)
-        with self.claimed(folder), TemporaryDirectory() as temporary:
+        remedy = "Wait until it ends, or name another folder."
+        busy = StorageError("another process is writing this folder.", where=str(folder), remedy=remedy)
+        run, existed = Run(folder), folder.exists()
+        with self.claimed(folder, busy), TemporaryDirectory() as temporary:
             self.require_absent(folder)
             if self.is_run(folder):
                 run.remove()  # one that was killed while it was written
-            store.save(Path(temporary) / STORE)
-            run._write_about({**about, "journal": JOURNAL, "files": {}})
-            for name, content in contents.items():
-                run._replace(name, content)
-            written = sorted(path for path in Path(temporary).rglob("*") if path.is_file())
-            run._copy({path: folder / path.relative_to(temporary) for path in written})
-            run.describe(config, about)
-            run._record({}, **places_of(folder, found))
+            with removed_on_failure(folder, run.remove, keep=existed):
+                store.save(Path(temporary) / STORE)
+                run._write_about({**about, "journal": JOURNAL, "files": {}})
+                for name, content in contents.items():
+                    run._replace(name, content)
+                written = sorted(path for path in Path(temporary).rglob("*") if path.is_file())
+                run._copy({path: folder / path.relative_to(temporary) for path in written})
+                run.describe(config, about)
+                run._record({}, **places_of(folder, found))
+                complete(run)
         return run
 
     def _copy(self, copied: Mapping[Path, Path]) -> None:

@@ -63,8 +63,11 @@ class Encodings:
         device = self.policy.device
         return [[here[row].to(device) for row in rows] for rows in cases]
 
-    def save(self, *, quiet: bool = False) -> Path:
-        """Encodes all texts of the store that are not in the run's folder yet; later runs only read."""
+    def save(self, *, known: Encodings | None = None, quiet: bool = False) -> Path:
+        """Encodes all texts of the store that are not in the run's folder yet; later runs only read.
+
+        `known` are encodings of its first texts by the same policy, which are not made again.
+        """
         from safetensors.torch import save
 
         if self.folder is None:
@@ -73,9 +76,9 @@ class Encodings:
             for first in range(0, len(self.store), SHARD):
                 rows = range(first, min(first + SHARD, len(self.store)))
                 if not self._has(first, rows):
-                    made = {
-                        str(row): tensor.cpu().contiguous() for row, tensor in self._compute(rows).items()
-                    }
+                    found = known._load([row for row in rows if row < len(known.store)]) if known else {}
+                    found |= self._compute([row for row in rows if row not in found])
+                    made = {str(row): found[row].cpu().contiguous() for row in rows}
                     self.folder.write(first, save(made, {"made_from": self.key}))
                 progress.advance(len(rows))
         self._useless.clear()

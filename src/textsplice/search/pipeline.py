@@ -33,7 +33,7 @@ UNFINISHED = "the policy did not end the text"
 NOT_PART_OF_HOW = ("batch_size", "device")
 LATER = (
     *("max_table_tokens", "proposers", "writers", "swap_writes", "seams", "misplaced_values"),
-    *("avoid", "whole_sentences"),
+    *("avoid", "whole_sentences", "approved_first"),
 )
 
 
@@ -51,7 +51,8 @@ class Made(TypedDict):
 class Pipeline:
     """Makes texts of tables; `run` and `weights` are what rows say of it.
 
-    Each proposer is asked about the tables for which those before it have no text that obeys the rules.
+    Each proposer is asked about the tables for which those before it have no text that obeys the rules; first
+    of all `approved`, if there is one, which leaves most tables to the others.
     `judge` opens the run that `search.judge` names, and those of `search.writers`. `max_table_tokens` is the
     limit of the run's corpus. Seams are attested by the texts of `store`.
     """
@@ -64,6 +65,7 @@ class Pipeline:
     judge: Callable[[str], Judge]
     max_table_tokens: int
     store: Store
+    approved: Proposer | None = None
 
     def generations(
         self,
@@ -93,6 +95,24 @@ class Pipeline:
         self, batch: Sequence[Example], search: SearchConfig, rules: tuple[Rule, ...], made: Made
     ) -> Iterator[Generation]:
         """The texts of some tables; a proposer is asked about those that have none from earlier ones."""
+        approved = [self._approved(example, search, rules, made) for example in batch]
+        left = [example for example, found in zip(batch, approved, strict=True) if found is None]
+        written = self._proposed(left, search, rules, made) if left else iter(())
+        for found in approved:
+            yield next(written) if found is None else found
+
+    def _approved(
+        self, example: Example, search: SearchConfig, rules: tuple[Rule, ...], made: Made
+    ) -> Generation | None:
+        if self.approved is None:
+            return None
+        (proposal,) = self.approved.propose([example], rules, search)
+        found = self._generation(self.approved, proposal, search, rules, made)
+        return found if found.status == "ok" else None
+
+    def _proposed(
+        self, batch: Sequence[Example], search: SearchConfig, rules: tuple[Rule, ...], made: Made
+    ) -> Iterator[Generation]:
         first, *others = self.proposers
         for example, proposal in zip(batch, first.propose(batch, rules, search), strict=True):
             found = self._generation(first, proposal, search, rules, made)

@@ -17,6 +17,7 @@ from textsplice.oracle.numbering import TABLE
 from textsplice.oracle.sources import OfferedNeighbor
 from textsplice.policy.kind import Kind, PolicyKind, policy_kind
 from textsplice.policy.places import places_of_others
+from textsplice.search.approved import APPROVED, ApprovedProposer
 from textsplice.search.drafts import DRAFTS, Derivation, Derivations
 from textsplice.search.generation import FORMAT, Generation
 from textsplice.search.judge import Judge
@@ -68,7 +69,7 @@ class Proof:
 
 def known_kind(policy: str) -> Kind | None:
     """What a policy says of itself; None for one of a plugin that is not loaded."""
-    for kind in (SWAP, DRAFTS):
+    for kind in (SWAP, DRAFTS, APPROVED):
         if policy == kind.name:
             return kind
     return policy_kind(policy) if policy in POLICIES else None
@@ -80,14 +81,15 @@ def contradiction(
     """The first thing that the run says otherwise, as a clause; None if there is none."""
     if generation.traced is not None:
         return _of_run(generation, proof) or _in_store(generation, proof)
-    limit = table_limit(settings or proof.config.search, proof.config)
+    settings = settings or proof.config.search
+    limit = table_limit(settings, proof.config)
     return (
         _of_run(generation, proof)
         or made_with(generation, proof)
         or (
             _too_long(generation, limit)
             if len(generation.sources.table.tokens) > limit
-            else _neighbors(generation, rules, proof)
+            else _approved(generation, rules, proof, settings) or _neighbors(generation, rules, proof)
         )
     )
 
@@ -142,7 +144,8 @@ def _weights(generation: Generation, proof: Proof) -> str | None:
         return "it is of swap, which has no weights, yet names some" if generation.weights else None
     if generation.weights is None:
         # Rows of the first versions say neither their weights nor their settings.
-        return "it does not say its weights" if generation.search and proof.weights else None
+        needed = generation.search and proof.weights and generation.policy != APPROVED.name
+        return "it does not say its weights" if needed else None
     if generation.weights != proof.weights:
         return f"it was made with the weights {generation.weights}, the run has {proof.weights or 'none'}"
     return None
@@ -160,9 +163,26 @@ def _words(generation: Generation, proof: Proof) -> str | None:
     return None
 
 
+def _approved(
+    generation: Generation, rules: tuple[Rule, ...], proof: Proof, settings: SearchConfig
+) -> str | None:
+    """An approved text of the very same record, and only that, is given before all else."""
+    given = generation.sources.neighbors
+    right = None
+    if settings.approved_first:
+        right = ApprovedProposer(proof.offers).find(generation.table, _as_if_known(rules, given))
+    if generation.policy != APPROVED.name:
+        return right and f"for its record the run gives the approved text {right.id!r}"
+    if right is None:
+        return "it is said to be approved, but the run has no such text for its record"
+    return None if given == (right,) else f"the run gives the approved text {right.id!r} for its record"
+
+
 def _neighbors(generation: Generation, rules: tuple[Rule, ...], proof: Proof) -> str | None:
     """The neighbors are those that the run finds for this table under these rules."""
     given = generation.sources.neighbors
+    if generation.policy == APPROVED.name:
+        return None  # found again already
     kind = known_kind(generation.policy)
     if kind is None or not kind.uses_neighbors:
         return f"{generation.policy!r} uses no neighbors, yet some are named" if given else None

@@ -12,6 +12,7 @@ from typing import IO, NamedTuple, cast
 
 from textsplice.errors import InputError, StorageError, VerificationError
 from textsplice.files import storage_error
+from textsplice.search.approved import APPROVED
 from textsplice.search.generation import FORMATS, Generation
 from textsplice.visible import escaped_json
 
@@ -115,7 +116,7 @@ def made_otherwise(row: Mapping[str, object], expected: Mapping[str, object]) ->
     """How a row differs from `expected` (`Splicer.made`) in how it was made, as a clause; None if equal."""
     for key, now in expected.items():
         before = row.get(key)
-        if before == now or (key == "policy" and _has_proposers(expected)):
+        if before == now or (key == "policy" and (before == APPROVED.name or _has_proposers(expected))):
             continue
         if key == "rules":
             return "under other rules"

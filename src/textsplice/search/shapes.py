@@ -6,6 +6,7 @@ from textsplice.config import SearchConfig
 from textsplice.oracle.canvas import is_left_to_right
 from textsplice.oracle.numbering import TABLE
 from textsplice.policy.kind import Kind
+from textsplice.search.approved import APPROVED
 from textsplice.search.generation import Generation
 from textsplice.search.swap import SWAP
 from textsplice.text.tokens import BEGIN, END, MASK
@@ -25,6 +26,8 @@ def misshapen(
         return None
     if kind.name == SWAP.name:
         return _swap(generation)
+    if kind.name == APPROVED.name:
+        return _approved(generation)
     if kind.writes == "tokens":
         return _too_long(generation, settings, room) or _tokens(generation)
     if kind.writes == "splices":
@@ -53,6 +56,16 @@ def _tokens(generation: Generation) -> str | None:
     first = generation.splices[0].neighbor
     if first != generation.sources.numbering.word(BEGIN_ID) or not is_left_to_right(generation.splices):
         return f"its splices do not append one token each, as {generation.policy!r} writes"
+    return None
+
+
+def _approved(generation: Generation) -> str | None:
+    """One splice places the only neighbor whole."""
+    neighbors = generation.sources.neighbors
+    lengths = [len(neighbor.tokens) for neighbor in neighbors]
+    whole = [(0, 0, generation.sources.numbering.neighbor(0), 0, length) for length in lengths]
+    if len(whole) != 1 or [*map(tuple, generation.splices)] != whole:
+        return "its splices do not place one whole text, as an approved one is given"
     return None
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -61,12 +62,31 @@ class Vocabulary:
         new = list(dict.fromkeys(word for word in words if word not in self._numbers))
         return Vocabulary((*self.words, *new), self.embedded, self.generate, self.frequent)
 
+    def without_unused(self, first: int, used: Collection[int]) -> tuple[Vocabulary, dict[int, int]]:
+        """This vocabulary without words from `first` on that are not used, and the new ids of all others."""
+        kept = [number for number in range(len(self.words)) if number < first or number in used]
+        words = tuple(self.words[number] for number in kept)
+        ids = {number: place for place, number in enumerate(kept)}
+        return Vocabulary(words, self.embedded, self.generate, self.frequent), ids
+
     def __len__(self) -> int:
         return len(self.words)
 
     def words_hash(self) -> str:
         """A hash of the words in their order, and of how many are embedded: what weights depend on."""
         return text_hash(json.dumps([self.words, self.embedded]))
+
+    def begins_with(self, words_hash: str) -> bool:
+        """Whether its first words, those with an embedding among them, are the ones that have this hash."""
+        parts = [json.dumps(word) for word in self.words]
+        digest = hashlib.sha256(f"[[{', '.join(parts[: self.embedded])}".encode())
+        for count in range(self.embedded, len(parts) + 1):
+            ended = digest.copy()
+            ended.update(f"], {self.embedded}]".encode())
+            if ended.hexdigest() == words_hash:
+                return True
+            digest.update("".join(f", {part}" for part in parts[count : count + 1]).encode())
+        return False
 
     def to_json(self) -> str:
         """What `load` reads."""

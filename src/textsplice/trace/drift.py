@@ -17,6 +17,7 @@ from textsplice.files import text_hash
 from textsplice.oracle.sources import OfferedNeighbor
 from textsplice.oracle.writing import unmasked
 from textsplice.runs.lineage import Earlier, source_hash
+from textsplice.search.approved import APPROVED
 from textsplice.search.generation import Generation
 from textsplice.search.spans import Piece, pieces
 from textsplice.text.tokens import BEGIN, END, MASK, Tokenizer
@@ -108,14 +109,18 @@ class Held:
         for neighbor in generation.sources.neighbors:
             known = taken_out.get(neighbor.id, frozenset())
             said = source_hash(neighbor.text, neighbor.tokens) if masks else text_hash(neighbor.text)
-            if not self.has(neighbor, masks=masks) and said not in known:
+            later = neighbor.id in self.earlier[generation.run].added
+            if said not in known and (later or not self.has(neighbor, masks=masks)):
                 return neighbor
         return None
 
 
 def is_masked(generation: Generation) -> bool:
-    """Whether its sources have their own values masked: all but those of a trace without a record."""
-    return generation.traced is None or bool(generation.sources.table.segments)
+    """Whether its sources have their own values masked: all but those of a trace without a record, and but
+    an approved text, which is given as it is."""
+    if generation.traced is None:
+        return generation.policy != APPROVED.name
+    return bool(generation.sources.table.segments)
 
 
 def spans_now(generation: Generation, held: Held) -> list[Span]:

@@ -29,17 +29,40 @@ VERDICTS: tuple[Verdict, ...] = ("verified", "unchanged", "drifted", "fabricated
 class Witness:
     """A store that can speak for rows: what it holds, all that its run fixes, and what traces texts to it.
 
-    `proof` is None for a corpus, which makes no texts.
+    `proof` is None for a corpus, which makes no texts. `open_earlier` gives what is left of a store that this
+    one was made from.
     """
 
     held: Held
     proof: Proof | None
     open_tracer: Callable[[], Tracer]
+    open_earlier: Callable[[str], Witness] | None = None
 
     @cached_property
     def tracer(self) -> Tracer:
         """Opened when the first trace is met."""
         return self.open_tracer()
+
+    @cached_property
+    def _opened(self) -> dict[str, Witness]:
+        return {}
+
+    def left_of(self, run: str) -> Witness:
+        """What is left here of an earlier store: its texts, without those that were added since."""
+        then = self.held.earlier[run]
+        if self.open_earlier is None or not (then.added or then.is_whole):
+            return self
+        if run not in self._opened:
+            self._opened[run] = self.open_earlier(run)
+        return self._opened[run]
+
+    def maker_of(self, generation: Generation) -> Witness | None:
+        """The store that made a row, if it is this one, or an earlier one that is still here as a whole."""
+        if generation.run == self.held.name:
+            return self
+        then = self.held.earlier.get(generation.run)
+        whole = then is not None and then.is_whole and self.open_earlier is not None
+        return self.left_of(generation.run) if whole else None
 
     @classmethod
     def of_corpus(cls, tracer: Tracer) -> Witness:
@@ -85,7 +108,8 @@ class Verifier:
 
     def find(self, generation: Generation) -> Finding:
         """What the stores say of a row."""
-        maker = next((each for each in (self.now, self.before) if _is_of(generation, each)), None)
+        stores = filter(None, (self.now, self.before))
+        maker = next((found for each in stores if (found := each.maker_of(generation))), None)
         lie = self._lie(generation, maker)
         if lie is not None:
             return Finding("fabricated", lie)
@@ -120,12 +144,9 @@ class Verifier:
                 f"{generation.run!r}"
             )
         if generation.traced is not None:  # that store had all texts of this one
-            return _traced_otherwise(generation, self.now.tracer, held.earlier[generation.run].rows)
+            tracer = self.now.left_of(generation.run).tracer
+            return _traced_otherwise(generation, tracer, held.earlier[generation.run].rows)
         return None if proof is None else made_with(generation, proof)
-
-
-def _is_of(generation: Generation, witness: Witness | None) -> bool:
-    return witness is not None and generation.run == witness.held.name
 
 
 def untrue(generation: Generation, witness: Witness) -> str | None:

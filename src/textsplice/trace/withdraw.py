@@ -15,6 +15,8 @@ from textsplice.errors import InputError
 from textsplice.neighbors.store import Store
 from textsplice.oracle.sources import Sources
 from textsplice.prepare.without import prepare_without
+from textsplice.ragged import Ragged
+from textsplice.runs.lineage import made_from, trained_words
 from textsplice.runs.prepared import Prepared
 from textsplice.runs.run import Run
 from textsplice.search.generation import Generation
@@ -88,8 +90,16 @@ def require_possible(store: Store, sources: Collection[str], where: str) -> None
 def run_without(run: Run, sources: Collection[str], folder: Path) -> Run:
     """Writes the run anew into a folder, without these texts in its store. Its weights stay as they are."""
     require_possible(run.store, sources, str(run.path))
+    gone = sorted(sources)
     store = run.store.only(_kept(run.store, sources))
-    return run.with_store(store, folder, without=sorted(sources))
+    words = run.vocabulary
+    before = made_from(run.about, run.store, words.words, gone)
+    # Words that came with added texts go with them; those that the policy was trained with keep their ids.
+    used = np.unique(store.tokens.values).tolist()
+    words, ids = words.without_unused(trained_words(run.about, len(words)), frozenset(used))
+    numbers = np.array([ids.get(number, -1) for number in range(len(run.vocabulary))], dtype=np.int32)
+    store = replace(store, tokens=Ragged(numbers[store.tokens.values], store.tokens.offsets))
+    return run.with_store(store, words, folder, before, gone)
 
 
 def prepared_without(
