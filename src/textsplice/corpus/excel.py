@@ -60,8 +60,7 @@ class ExcelReader(CellsReader):
 
     part = "the name of a sheet"
 
-    @cached_property
-    def header(self) -> list[str]:
+    def read_header(self) -> list[str]:
         rows = self._rows()
         first = next(rows, None)
         rows.close()

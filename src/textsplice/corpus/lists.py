@@ -38,7 +38,7 @@ _ITEM = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[-+]?\d[\d.eE+-]*|None|True|Fals
 _PYTHON_LIST = re.compile(rf"\[\s*(?:(?:{_ITEM})\s*,\s*)*(?:{_ITEM})?\s*\]", re.DOTALL)
 _PYTHON_ITEM = re.compile(_ITEM, re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
-_WORDS = {"None": "", "True": "yes", "False": "no"}
+_SPOKEN = {"None": "", "True": "yes", "False": "no"}
 
 ListColumns = Mapping[str, str]
 """Columns by name, each with its separator or `json`."""
@@ -111,15 +111,16 @@ def _array(cell: str) -> list[str] | None:
     values = cast("list[object]", items)
     if not isinstance(items, list) or any(isinstance(item, (dict, list)) for item in values):
         return None
-    spoken = {None: "", True: "yes", False: "no"}
-    return [item if isinstance(item, str) else spoken[cast("bool | None", item)] for item in values]
+    return [item if isinstance(item, str) else _SPOKEN[str(item)] for item in values]
 
 
 def _python_array(cell: str) -> list[str] | None:
     if len(cell) > LONGEST_CELL * 100 or not _PYTHON_LIST.fullmatch(cell):
         return None
     items = _PYTHON_ITEM.findall(cell[1:-1])
-    return [_ESCAPED.sub(r"\1", item[1:-1]) if item[0] in "'\"" else _WORDS.get(item, item) for item in items]
+    return [
+        _ESCAPED.sub(r"\1", item[1:-1]) if item[0] in "'\"" else _SPOKEN.get(item, item) for item in items
+    ]
 
 
 def find_lists(header: Sequence[str], rows: Iterable[Sequence[str]], but: Iterable[str]) -> ListColumns:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+from collections import deque
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,18 +40,21 @@ class Row(NamedTuple):
 
 def scan_rows(path: Path, delimiter: str = COMMA) -> Iterator[Row]:
     """All rows including the header; blank ones are skipped. After one with a problem, the next is read."""
-    lines = _Lines(path)
     # The csv module's own limit of 131,072 characters is less than one long text.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE_BYTES))
+    lines = _Lines(path)
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
-        line = reader.line_num + 1
+        line = lines.number + 1
         try:
             row = Row(line, next(reader))
         except StopIteration:
             return
         except csv.Error as error:
-            row = Row(line, [], _unreadable(error, path, line, reader.line_num))
+            row = Row(line, [], _unreadable(error, path, line, lines.number))
+            if "unexpected end of data" in str(error):
+                lines = _Lines(path, after=line)
+                reader = csv.reader(lines, delimiter=delimiter, strict=True)
         if (problem := lines.problem()) is not None:
             row = Row(line, [], problem)
         if not row.is_blank:
@@ -62,27 +67,18 @@ def scan_tab_rows(path: Path) -> Iterator[Row]:
     So `"Quiet," say guests.` is a text as it is, and a cell in quotes may hold tabs and newlines.
     """
     lines = _Lines(path)
-    number = 0
-    for text in lines:
-        first = number = number + 1
-        pieces = text.rstrip("\r\n").split(TAB)
+    while (text := next(lines, None)) is not None:
+        line = lines.number
         cells: list[str] = []
-        problem = None
-        while pieces and problem is None:
-            cell = pieces.pop(0)
-            while _is_open(cell):
-                if pieces:
-                    cell += TAB + pieces.pop(0)
-                    continue
-                more = next(lines, None) if len(cell) < MAX_LINE_BYTES else None
-                if more is None:
-                    problem = _never_closed(path, first, number)
-                    break
-                number += 1
-                following, *pieces = more.rstrip("\r\n").split(TAB)
-                cell += "\n" + following
+        closed = True
+        pieces = _pieces(text)
+        while pieces and closed:
+            cell, closed = _whole_cell(pieces, lines)
             cells.append(_unquoted(cell))
-        row = Row(first, cells, lines.problem() or problem)
+        row = Row(line, cells, lines.problem())
+        if not closed:
+            row = Row(line, [], _never_closed(path, line))
+            lines = _Lines(path, after=line)
         if not row.is_blank:
             yield row
 
@@ -90,12 +86,15 @@ def scan_tab_rows(path: Path) -> Iterator[Row]:
 class _Lines(Iterator[str]):
     """The texts of lines, for a parser that asks for as many as a row has; keeps the first problem."""
 
-    def __init__(self, path: Path) -> None:
-        self._lines = scan_lines(path)
+    def __init__(self, path: Path, after: int = 0) -> None:
+        self._lines = islice(scan_lines(path), after, None)
         self._problem: CorpusError | None = None
+        self.number = after
+        """Of the line that was given last."""
 
     def __next__(self) -> str:
         line: Line = next(self._lines)
+        self.number = line.number
         self._problem = self._problem or line.problem
         return line.text.replace("\0", "")
 
@@ -105,9 +104,32 @@ class _Lines(Iterator[str]):
         return found
 
 
-def _is_open(cell: str) -> bool:
-    """Whether a cell begins with a quote that the rest of it does not close."""
-    return cell.startswith('"') and cell.count('"') % 2 == 1
+def _pieces(text: str) -> deque[str]:
+    return deque(text.rstrip("\r\n").split(TAB))
+
+
+def _whole_cell(pieces: deque[str], lines: Iterator[str]) -> tuple[str, bool]:
+    """The next cell, and whether the quote that it may begin with is closed.
+
+    If it is not closed in its piece, the cell goes on behind the tab, and on the next line.
+    """
+    first = pieces.popleft()
+    if not first.startswith('"') or first.count('"') % 2 == 0:
+        return first, True
+    parts, size = [first], len(first)
+    while size < MAX_LINE_BYTES:
+        if pieces:
+            parts.append(TAB)
+        elif (text := next(lines, None)) is not None:
+            parts.append("\n")
+            pieces.extend(_pieces(text))
+        else:
+            break
+        parts.append(piece := pieces.popleft())
+        size += len(piece) + 1
+        if piece.count('"') % 2:
+            return "".join(parts), True
+    return first, False
 
 
 def _unquoted(cell: str) -> str:
@@ -120,7 +142,7 @@ def _unreadable(error: csv.Error, path: Path, line: int, last: int) -> CorpusErr
     """What the csv module says of a row, for people; `last` is the last line that it read for the row."""
     said, where = str(error), f"{path}:{line}"
     if "unexpected end of data" in said:
-        return _never_closed(path, line, last)
+        return _never_closed(path, line)
     if "new-line character" in said:
         return CorpusError(
             "a carriage return stands where a line should end.",
@@ -129,7 +151,7 @@ def _unreadable(error: csv.Error, path: Path, line: int, last: int) -> CorpusErr
         )
     if "field larger" in said:
         return CorpusError(f"a cell is longer than {MAX_LINE_BYTES >> 20} MiB.", where=where)
-    reaches = f"; the row reaches to line {last}" if last > line else ""
+    reaches = f"; so read, the row has lines {line:,} to {last:,}" if last > line else ""
     return CorpusError(
         f"there is text after the quote that closes a cell{reaches}.",
         where=where,
@@ -137,12 +159,11 @@ def _unreadable(error: csv.Error, path: Path, line: int, last: int) -> CorpusErr
     )
 
 
-def _never_closed(path: Path, line: int, last: int) -> CorpusError:
-    lost = f" The {last - line:,} lines after it can't be told apart." if last > line else ""
+def _never_closed(path: Path, line: int) -> CorpusError:
     return CorpusError(
         "a quote that opens in this row is never closed.",
         where=f"{path}:{line}",
-        remedy=f"Close it, or write a quote inside a cell twice.{lost}",
+        remedy="Close it, or write a quote inside a cell twice.",
     )
 
 

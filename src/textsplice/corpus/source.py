@@ -180,12 +180,12 @@ def _located_file(source: str, path: Path, kind: str | None) -> _Located:
 
 def _located_of(source: str, reader: type[Reader], prefix: str, rest: str) -> _Located:
     """What is named after a prefix."""
-    name, sign, part = rest.rpartition("#") if reader.part else (rest, "", "")
-    name = name if sign else rest
+    name, sign, part = rest.rpartition("#")
+    name, part = (name, part) if sign and reader.part else (rest, None)
     path = Path(name).expanduser()
     if not path.exists():
         if "name" in reader.takes and name:
-            return _Located(source, reader, Path(name), part or None)
+            return _Located(source, reader, Path(name), part)
         raise missing_file(path, remedy=reader.if_missing)
     _require_file_or_folder(path)
     kind = "folder" if path.is_dir() else "file"
@@ -196,7 +196,7 @@ def _located_of(source: str, reader: type[Reader], prefix: str, rest: str) -> _L
             where=source,
             remedy=f"Name a {wanted} after '{prefix}:'." if reader.takes else f"Write {prefix!r}.",
         )
-    return _Located(source, reader, path, part or None)
+    return _Located(source, reader, path, part)
 
 
 def _way(name: str) -> str:

@@ -35,10 +35,14 @@ class _Layout(NamedTuple):
 class CellsReader(Reader):
     """Reads one table per row; an empty cell is an empty field, and a cell of a list has several values."""
 
-    @property
-    @abstractmethod
+    @cached_property
     def header(self) -> list[str]:
         """The names of the columns; an error if one is missing or appears twice."""
+        return self.read_header()
+
+    @abstractmethod
+    def read_header(self) -> list[str]:
+        """The same, read from the file."""
 
     @abstractmethod
     def records(self) -> Iterator[Row]:
@@ -101,8 +105,7 @@ class CsvReader(CellsReader):
         """What separates the cells."""
         return delimiter_of(self.path)
 
-    @cached_property
-    def header(self) -> list[str]:
+    def read_header(self) -> list[str]:
         return header_of(next(self._rows(), None), self.path)
 
     def records(self) -> Iterator[Row]:
