@@ -21,7 +21,7 @@ from pathlib import Path
 
 import torch
 
-from textsplice.cli.generate import distinct_tables
+from textsplice.cli.reading import distinct_tables
 from textsplice.config import SearchConfig
 from textsplice.corpus import Example, Table, read_corpus
 from textsplice.evaluate.outputs import items_of

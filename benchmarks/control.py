@@ -19,7 +19,7 @@ from pathlib import Path
 
 import torch
 
-from textsplice.cli.generate import distinct_tables
+from textsplice.cli.reading import distinct_tables
 from textsplice.cli.systems import check_values, open_splicer, search_of
 from textsplice.corpus import read_corpus
 from textsplice.evaluate.outputs import items_of

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from textsplice.cli import generate as generate_command
 from textsplice.cli import verify as verify_command
 from textsplice.config import Config
-from textsplice.errors import CorpusError, InputError, VerificationError
+from textsplice.errors import CorpusError, VerificationError
 from textsplice.evaluate.outputs import read_items
 from textsplice.prepare import prepare
 from textsplice.runs import Prepared
@@ -95,9 +95,9 @@ def test_tables_in_another_order_of_fields_are_distinct_once(
 
 
 def test_references_without_texts_ask_for_the_column(mine: Path):
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(CorpusError) as caught:
         read_items(str(mine), "all")
     assert str(caught.value) == (
-        f"{mine}: there is no reference text here."
-        " Name the column of the text with --text-column, or give the prepared folder."
+        f"{mine}: there is no text here. The columns are name, length, said:"
+        " name that of the text with --text-column (corpus.text_column)."
     )

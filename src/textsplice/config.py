@@ -25,6 +25,8 @@ Device = Literal["auto", "cpu", "cuda", "mps"]
 LATER_SETTINGS = (
     ("corpus", "targets"),
     ("corpus", "target_alternatives"),
+    ("corpus", "lists"),
+    ("corpus", "list_columns"),
     ("neighbors", "score"),
     ("policy", "mask_fields"),
     ("training", "device"),
@@ -89,6 +91,11 @@ class CorpusConfig:
     targets: str = ""
     # How many alternatives of each of its rows are learned too.
     target_alternatives: int = 1
+    # Columns of a CSV, TSV or Excel file whose cells hold several values: "auto" finds them, "none" keeps
+    # every cell whole, and "features |" names one and what separates its values.
+    lists: tuple[str, ...] = ("auto",)
+    # Written by `prepare`: the columns that were read so, as `generate` reads them too.
+    list_columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,8 @@ Examples:
     textsplice evaluate --compare lrt.jsonl full.jsonl --references prepared/e2e --split dev
 
     textsplice evaluate out.jsonl --references mine.csv --text-column summary --split all
+
+    textsplice evaluate out.jsonl --references mine.csv --run runs/mine
 """
 
 
@@ -59,6 +61,14 @@ def run(
     text_column: Annotated[
         str | None, typer.Option(help="The column of the references that holds the text.")
     ] = None,
+    run_folder: Annotated[
+        str | None,
+        typer.Option(
+            "--run",
+            metavar="RUN",
+            help="Read the references as this run (or prepared folder) reads its corpus: text column, lists.",
+        ),
+    ] = None,
     metrics: Annotated[
         str | None,
         typer.Option(help="Comma-separated names. Default: the five of the E2E challenge that can run here."),
@@ -77,6 +87,7 @@ def run(
     json: Annotated[bool, typer.Option("--json", help="Scores with signatures as JSON.")] = False,
 ) -> None:
     """Prints scores of one or several systems."""
+    from textsplice.cli.systems import corpus_settings
     from textsplice.corpus.source import is_one_file
     from textsplice.corpus.splits import ALL
     from textsplice.errors import InputError
@@ -89,7 +100,8 @@ def run(
     if not paths:
         raise InputError("there are no outputs to score.", remedy="Name a file, or two with --compare A B.")
     asked = wanted_metrics(metrics)
-    known = ReferenceSet.read(references, split, text_column=text_column)
+    like = None if run_folder is None else corpus_settings(run_folder)
+    known = ReferenceSet.read(references, split, text_column=text_column, like=like)
     has_tables = known.items[0].table is not None
     if has_tables and split != ALL and is_one_file(references):
         part = f"only the tables that `prepare` puts into {split} are scored."

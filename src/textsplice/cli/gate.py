@@ -16,13 +16,13 @@ from textsplice.cli.generate import (
     MaxSentences,
     MinSentences,
     Require,
-    opened,
     parse_rule,
     rules_of,
     with_lookalikes,
 )
 from textsplice.cli.output import say
-from textsplice.cli.trace import open_tracer
+from textsplice.cli.trace import like_store, open_tracer
+from textsplice.cli.writing import opened
 
 if TYPE_CHECKING:
     from textsplice.corpus import Table
@@ -50,7 +50,9 @@ def register(app: typer.Typer) -> None:
 
 def gate(
     store: Annotated[str, typer.Argument(help="A run, a prepared folder, or a corpus of approved texts.")],
-    drafts: Annotated[str, typer.Argument(help="As for `trace`: lines, or .jsonl with text, table and id.")],
+    drafts: Annotated[
+        str, typer.Argument(help="As for `trace`: lines, .jsonl with text, table, id, or .csv.")
+    ],
     out: Annotated[Path | None, typer.Option(help="The file to write. Default: standard output.")] = None,
     allow: Annotated[
         Path | None, typer.Option(help="A file of words that need no source, one a line.")
@@ -90,7 +92,7 @@ def gate(
     rules = rules_of(None, require, forbid, False, False, min_sentences, max_sentences)
     rules = with_lookalikes(rules) if forbid_lookalikes else rules
     rules += [parse_rule(text) for text in rule or []]
-    found = list(read_drafts(drafts))
+    found = list(read_drafts(drafts, like_store(drafts, store, split, text_column)))
     tracer = open_tracer(store, split, text_column, quiet=quiet)
     known = _lexicon(lexicon, [draft.table for draft in found if draft.table])
     allowed = _words(allow)

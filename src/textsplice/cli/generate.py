@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from itertools import islice
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from textsplice.cli.output import say
+from textsplice.cli.reading import Records, opened_source, say_lists
+from textsplice.cli.writing import check_out, opened, pass_written, row_writer
 
 if TYPE_CHECKING:
-    from textsplice.corpus import Example, Table
     from textsplice.search.rules import Rule
     from textsplice.splicer import Splicer
 
@@ -30,6 +27,12 @@ textsplice generate runs/e2e tables.jsonl --require name --forbid cheap --min-se
 textsplice generate prepared/bundled tables.jsonl    (no training: swap)
 
 textsplice generate models/e2e-drafts tables.jsonl --store prepared/e2e    (an export)
+
+textsplice generate runs/mine new.xlsx#March --out texts.csv    (for a spreadsheet: texts without provenance)
+
+cat new.jsonl | textsplice generate runs/mine - > texts.jsonl
+
+textsplice generate runs/mine new.csv --strict --out texts.jsonl    (stop at the first row that can't be read)
 """
 
 
@@ -40,14 +43,40 @@ Store = Annotated[
         help="The prepared folder (or run) that an export takes its texts from.", metavar="PREPARED"
     ),
 ]
-Tables = Annotated[str, typer.Argument(help="Anything that `read_corpus` reads; its texts are ignored.")]
-Out = Annotated[Path | None, typer.Option(help="Where to write; standard output by default.")]
+Tables = Annotated[
+    str,
+    typer.Argument(
+        help="Records: .jsonl, .csv, .tsv, .xlsx, .parquet, or anything that `prepare` takes; - for standard "
+        "input. Their texts, if any, are ignored."
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        help="Where to write; standard output by default. JSON lines; .csv and .tsv get the texts alone."
+    ),
+]
 Split = Annotated[
     str | None, typer.Option(help="Which split, if TABLES has several; by default all rows of a single file.")
 ]
 TextColumn = Annotated[
     str | None,
     typer.Option(help="The column of TABLES that holds the text. Default: that of the run, if present."),
+]
+Lists = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="'COLUMN SEPARATOR'",
+        help="A column of TABLES with several values in a cell, such as 'features |'; repeatable. "
+        "Also auto or none. Default: as in the run's corpus.",
+    ),
+]
+InputFormat = Annotated[
+    str | None,
+    typer.Option(help="csv, tsv, jsonl, xlsx or parquet, if neither its name nor its beginning says it."),
+]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Stop at the first row that can't be read, before any text.")
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Skip the rows that --out already has.")]
 Distinct = Annotated[bool, typer.Option("--distinct", help="Each table once (E2E has one per reference).")]
@@ -112,6 +141,9 @@ def generate(
     store: Store = None,
     split: Split = None,
     text_column: TextColumn = None,
+    lists: Lists = None,
+    input_format: InputFormat = None,
+    strict: Strict = False,
     resume: Resume = False,
     distinct: Distinct = False,
     limit: Limit = None,
@@ -136,16 +168,18 @@ def generate(
     """Write one JSON object per table: text, splices, provenance, score, rules (docs/formats.md).
 
     Rows are in the order of the tables. A table for which no text obeys the rules has a row too, with status
-    "abstained" and the reason.
+    "abstained" and the reason. A row of TABLES that can't be read is told and skipped.
+
+    Exit code 0: rows were written, though some may have been skipped. 2: nothing could be read, or with
+    --strict something could not.
     """
     from textsplice.cli.systems import check_folder, check_values, open_splicer, search_of
-    from textsplice.corpus import read_corpus
-    from textsplice.search.rows import write_row
 
+    check_out(out, resume=resume, selectors=selectors)
+    check_format(input_format)
     for folder in filter(None, (run, store)) if check else ():
         check_folder(folder)
     splicer = open_splicer(run, swap=swap, store=store)
-    corpus = read_corpus(tables, split, text_column=text_column, like=splicer.config.corpus)
     rules = rules_of(approved, require, forbid, copy_only, keep_sentences, min_sentences, max_sentences)
     rules = with_lookalikes(rules) if forbid_lookalikes else rules
     rules += [parse_rule(text) for text in rule or []]
@@ -153,25 +187,56 @@ def generate(
     shortcuts = {"beam": beam, "batch_size": batch_size}
     changes = [f"search.{key}={value}" for key, value in shortcuts.items() if value is not None]
     search = search_of(splicer, check_values([*(values or []), *changes]))
-    examples = islice(distinct_tables(corpus) if distinct else corpus, limit)
-    counts = {"ok": 0, "unfinished": 0, "abstained": 0}
-    with opened(out, resume=resume) as file:
-        done = _done(out, examples, splicer.made(search, rules), selectors=selectors)
-        if cache_encodings:
-            _cache_encodings(splicer, quiet=quiet)
-        for generation in splicer.generate_many(
-            examples,
-            rules=rules,
-            search=search,
-            progress=not quiet and out is not None,
-            total=None if distinct else min(len(corpus), limit or len(corpus)) - done,
-        ):
-            write_row(file, generation.with_selectors() if selectors else generation, out)
-            counts[generation.status] += 1
+    with opened_source(tables, input_format) as source:
+        records = Records(
+            source,
+            split,
+            text_column=text_column,
+            lists=lists,
+            like=splicer.config.corpus,
+            strict=strict,
+            distinct=distinct,
+            limit=limit,
+        )
+        found = records.survey()
+        if lists:
+            say_lists(records.corpus.lists, source.shown, quiet=quiet)
+        records.tell_skipped()
+        counts = {"ok": 0, "unfinished": 0, "abstained": 0}
+        examples = iter(records)
+        with opened(out, resume=resume) as file:
+            done = pass_written(out, examples, splicer.made(search, rules), selectors=selectors)
+            if cache_encodings:
+                _cache_encodings(splicer, quiet=quiet)
+            write = row_writer(file, out, found.fields, selectors=selectors)
+            for generation in splicer.generate_many(
+                examples,
+                rules=rules,
+                search=search,
+                progress=not quiet and out is not None,
+                total=found.count - done,
+            ):
+                write(generation)
+                counts[generation.status] += 1
     if not quiet:
-        told = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
-        skipped = f"; {done} were there already" if done else ""
-        say(f"{out or 'standard output'}: {told or 'nothing to do'}{skipped}.", err=True)
+        say(_summary(out, counts, done, len(records.bad)), err=True)
+
+
+def _summary(out: Path | None, counts: Mapping[str, int], done: int, skipped: int) -> str:
+    told = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
+    before = f"; {done} were there already" if done else ""
+    left_out = f"; {skipped} {'row was' if skipped == 1 else 'rows were'} skipped" if skipped else ""
+    return f"{out or 'standard output'}: {told or 'nothing to do'}{before}{left_out}."
+
+
+def check_format(kind: str | None) -> None:
+    """`ConfigError` for an --input-format that no file has."""
+    from textsplice.config import unknown_name
+    from textsplice.extensions import FORMATS
+
+    known = [name.removeprefix(".") for name in FORMATS if name.startswith(".") and name.count(".") == 1]
+    if kind is not None and kind not in known:
+        raise unknown_name("format", kind, known, "--input-format")
 
 
 def _check_approved(rules: Iterable[Rule], splicer: Splicer) -> None:
@@ -192,15 +257,6 @@ def _check_approved(rules: Iterable[Rule], splicer: Splicer) -> None:
                     f"--approved: {len(missing)} ids are of no text of the run, such as {missing[0]!r}.",
                     err=True,
                 )
-
-
-def distinct_tables(examples: Iterable[Example]) -> Iterator[Example]:
-    """The first example of each table."""
-    seen: set[Table] = set()
-    for example in examples:
-        if example.table not in seen:
-            seen.add(example.table)
-            yield example
 
 
 def _cache_encodings(splicer: Splicer, *, quiet: bool) -> None:
@@ -283,88 +339,3 @@ def parse_rule(text: str) -> Rule:
     return rule_from_dict(
         parse_object(text, ConfigError, f"--rule {short_repr(text)}", remedy=remedy), "--rule"
     )
-
-
-@contextmanager
-def opened(out: Path | None, *, resume: bool | None = None) -> Generator[IO[str]]:
-    """The file to write rows to, held from the first look at it to the last row: no other process has it.
-
-    If nothing was written, a file that was not there before is not there after. `resume` is None for a
-    command that can't go on with a file.
-    """
-    from textsplice.errors import ConfigError
-    from textsplice.files import require_plain_file
-    from textsplice.search.rows import open_rows
-
-    if out is None:
-        if resume:
-            raise ConfigError("--resume needs --out: what went to standard output is gone.")
-        yield sys.stdout
-        return
-    require_plain_file(out, remedy="Name a file; without --out, rows go to standard output.")
-    new = not out.exists()
-    with _writing(out), open_rows(out) as file:
-        if not resume and out.stat().st_size:
-            raise ConfigError(
-                "the file is there already.",
-                where=str(out),
-                remedy="Name another file."
-                if resume is None
-                else "Go on with --resume, or name another file.",
-            )
-        try:
-            yield file
-        except BaseException:
-            if new and not out.stat().st_size:
-                out.unlink()
-            raise
-
-
-@contextmanager
-def _writing(out: Path) -> Generator[None]:
-    """Names the file in what the system says when it is closed: on a full disk, it tries to write again."""
-    from textsplice.files import storage_error
-
-    try:
-        yield
-    except BrokenPipeError:  # of standard error
-        raise
-    except OSError as error:
-        raise storage_error(error, out) from error
-
-
-def _done(
-    out: Path | None, examples: Iterator[Example], made: Mapping[str, object], *, selectors: bool
-) -> int:
-    """Passes over the examples whose rows the file has; half a row at its end is cut off."""
-    from textsplice.errors import ConfigError
-    from textsplice.search.rows import already_written, made_otherwise
-
-    if out is None:
-        return 0
-    written = already_written(out)
-    for place, row in zip(written.places, written.rows, strict=True):
-        example = next(examples, None)
-        if example is None or row.get("id") != example.id:
-            raise ConfigError(
-                f"row {row.get('id')!r} is not of the table at this place of the input.",
-                where=place,
-                remedy="Name another file, or give the tables it was made from.",
-            )
-        if ("spans" in row) != selectors:
-            raise ConfigError(
-                f"has {'no' if selectors else 'its'} spans by selectors.",
-                where=place,
-                remedy=f"Go on {'without' if selectors else 'with'} --selectors, or name another file.",
-            )
-        # As text, since the order of fields counts.
-        if json.dumps(row.get("table")) != json.dumps(example.table.to_record()):
-            raise ConfigError(
-                f"the table of row {row.get('id')!r} is another one in the input.",
-                where=place,
-                remedy="Name another file, or give the tables it was made from.",
-            )
-        if difference := made_otherwise(row, made):
-            raise ConfigError(f"was made otherwise: {difference}.", where=place, remedy="Name another file.")
-    written.cut(out)
-    return len(written.rows)

@@ -48,7 +48,7 @@ def induce(
 
     if out is not None:
         require_new(out, force=force)
-    examples = read_corpus(corpus, split, text_column=text_column)
+    examples = read_corpus(corpus, split, text_column=text_column).require_texts()
     # Every n-th text: adjacent rows often share their table.
     step = -(-len(examples) // limit)
     text = induce_lexicon(e for number, e in enumerate(examples) if number % step == 0).to_toml()
@@ -85,7 +85,8 @@ def check(
     from textsplice.slots.check import check_slots, summarize_slots
     from textsplice.slots.lexicon import Lexicon
 
-    examples = [e for e in read_corpus(corpus, split, text_column=text_column) if e.text]
+    found = read_corpus(corpus, split, text_column=text_column).require_texts()
+    examples = [e for e in found if e.text]
     known = Lexicon.named(lexicon, (e.table for e in examples))
     reports = [check_slots(e.text or "", e.table, known) for e in examples]
     console().print(slot_grid(f"{corpus}/{split}", summarize_slots(reports), lexicon))

@@ -167,7 +167,7 @@ def _say(number: int, what: str) -> None:
 
 
 def _generate(splicer: Splicer, folder: OutputFolder, name: str) -> list[str]:
-    from textsplice.cli.generate import distinct_tables
+    from textsplice.cli.reading import distinct_tables
     from textsplice.corpus import read_corpus
     from textsplice.search.rows import row_text
 

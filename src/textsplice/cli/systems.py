@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from textsplice.config import SearchConfig
+    from textsplice.config import CorpusConfig, SearchConfig
     from textsplice.evaluate.experiments.systems import SystemSource
     from textsplice.policy.kind import Kind
     from textsplice.splicer import Splicer
@@ -88,6 +88,22 @@ def open_system(folder: Path, store: Path | None) -> Splicer:
     from textsplice.runs.recognized import is_export
 
     return open_splicer(folder, store=store if is_export(folder) else None)
+
+
+def corpus_settings(folder: str) -> CorpusConfig:
+    """How a run, an export or a prepared folder reads its corpus."""
+    from textsplice.errors import ConfigError
+    from textsplice.runs import Export, Prepared, Run
+    from textsplice.runs.recognized import is_export
+
+    for is_it, kind in ((Run.is_run, Run), (is_export, Export), (Prepared.is_prepared, Prepared)):
+        if is_it(folder):
+            return kind.open(folder).config.corpus
+    raise ConfigError(
+        "is neither a run nor a prepared folder.",
+        where=folder,
+        remedy="Name a folder that `textsplice prepare` or `textsplice train` made.",
+    )
 
 
 def check_folder(folder: Path) -> int:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from textsplice.cli.generate import Selectors, opened
+from textsplice.cli.generate import Selectors
 from textsplice.cli.output import say
+from textsplice.cli.reading import say_lists
+from textsplice.cli.writing import opened
 
 if TYPE_CHECKING:
+    from textsplice.config import CorpusConfig
     from textsplice.corpus import Corpus
     from textsplice.trace.tracing import Tracer
 
@@ -35,7 +39,7 @@ def trace(
         str, typer.Argument(help="A run, a prepared folder, or a corpus as `prepare` takes it.")
     ],
     texts: Annotated[
-        str, typer.Argument(help="A text per line, or .jsonl with text, table, id; - for stdin.")
+        str, typer.Argument(help="A text per line, .jsonl with text, table, id, or .csv; - for stdin.")
     ],
     out: Annotated[Path | None, typer.Option(help="The file to write. Default: standard output.")] = None,
     split: Annotated[str | None, typer.Option(help="The split of a corpus. Default: train, or all.")] = None,
@@ -57,7 +61,7 @@ def trace(
     from textsplice.search.rows import write_row
     from textsplice.trace.reading import read_drafts, require_traceable
 
-    drafts = list(read_drafts(texts))
+    drafts = list(read_drafts(texts, like_store(texts, store, split, text_column)))
     tracer = open_tracer(store, split, text_column, quiet=quiet)
     require_traceable(drafts, tracer.sources.tokenizer)
     tokens = covered = gaps = 0
@@ -92,6 +96,7 @@ def open_tracer(
         opened = Prepared.open(store)
     else:
         opened = read_texts(store, split, text_column)
+        say_lists(opened.lists, store, quiet=quiet)
     with warnings.catch_warnings(record=True) as caught:
         tracer = Tracer(open_texts(opened, kept=kept, quiet=quiet))
     for warning in caught:
@@ -103,7 +108,23 @@ def read_texts(store: str, split: str | None, text_column: str | None) -> Corpus
     """The approved texts of a corpus that was not prepared."""
     from textsplice.corpus import read_corpus
 
-    return read_corpus(store, split or _default_split(store), text_column=text_column)
+    return read_corpus(store, split or _default_split(store), text_column=text_column).require_texts()
+
+
+def like_store(drafts: str, store: str, split: str | None, text_column: str | None) -> CorpusConfig | None:
+    """How a file of cells with drafts is read: as the corpus of the store; None for other drafts."""
+    from textsplice.cli.systems import corpus_settings
+    from textsplice.config import CorpusConfig
+    from textsplice.runs import Prepared, Run
+    from textsplice.trace.reading import has_cells
+
+    if not has_cells(drafts):
+        return None
+    if Run.is_run(store) or Prepared.is_prepared(store):
+        known = corpus_settings(store)
+    else:
+        known = CorpusConfig(list_columns=read_texts(store, split, text_column).lists)
+    return replace(known, text_column=text_column or known.text_column)
 
 
 def _default_split(source: str) -> str | None:

@@ -24,12 +24,12 @@ from textsplice.cli.generate import (
     Require,
     Store,
     Values,
-    distinct_tables,
     parse_rule,
     rules_of,
     with_lookalikes,
 )
 from textsplice.cli.output import say, say_json
+from textsplice.cli.reading import Records, Source
 from textsplice.visible import visible
 
 if TYPE_CHECKING:
@@ -134,11 +134,11 @@ def verify(
     found = _Found(keep_tables=tables is not None, most_told=None if as_json else MOST_TOLD)
     _verify_all(file, found, verifier, asked, search)
     if tables is not None and not found.fabricated:
-        from textsplice.corpus import read_corpus
-
-        corpus = read_corpus(tables, split, text_column=text_column, like=own.config.corpus if own else None)
-        examples = distinct_tables(corpus) if distinct else iter(corpus)
-        check_complete(found.rows, ((each.id, each.table) for each in examples), where=str(file))
+        like = own.config.corpus if own else None
+        source = Source(tables, None, tables)
+        records = Records(source, split, text_column=text_column, like=like, distinct=distinct)
+        check_complete(found.rows, ((each.id, each.table) for each in records), where=str(file))
+        records.tell_skipped()
     left = Unchecked(
         run=verifier is not None,
         rules=asked is not None,

@@ -10,6 +10,9 @@ from pathlib import Path
 from textsplice.corpus.reader import Reader
 from textsplice.corpus.splits import CUT_VERSION, Cut
 from textsplice.corpus.table import Example
+from textsplice.errors import CorpusError
+
+MOST_TOLD = 40  # columns that an error names
 
 
 class Corpus:
@@ -27,6 +30,26 @@ class Corpus:
     @property
     def files(self) -> tuple[Path, ...]:
         return self._reader.files
+
+    @property
+    def lists(self) -> tuple[str, ...]:
+        """The columns whose cells hold several values, as `corpus.lists` names them."""
+        return self._reader.options.lists
+
+    def require_texts(self) -> Corpus:
+        """Itself; `CorpusError` that names the columns if no row has a text."""
+        reader = self._reader.whole if isinstance(self._reader, Cut) else self._reader
+        if any(example.text for example in reader.examples()):
+            return self
+        columns = reader.columns()
+        named = reader.options.text_column or "text"
+        remedy = "Give a corpus that has texts."
+        if columns is not None:
+            told = ", ".join(columns[:MOST_TOLD]) + (", …" if len(columns) > MOST_TOLD else "")
+            remedy = f"The columns are {told}: name that of the text with --text-column (corpus.text_column)."
+            if named in columns:
+                remedy = f"The column {named!r} is empty. {remedy}"
+        raise CorpusError("there is no text here.", where=self.source, remedy=remedy)
 
     @property
     def cut_version(self) -> int | None:

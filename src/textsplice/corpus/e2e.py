@@ -12,7 +12,7 @@ from pathlib import Path
 
 from textsplice.corpus.missing import missing_file
 from textsplice.corpus.reader import Reader, ReadOptions
-from textsplice.corpus.rows import count_records, read_header, read_records
+from textsplice.corpus.rows import Row, fitted, header_of, scan_rows
 from textsplice.corpus.table import Example, Table
 from textsplice.errors import CorpusError
 
@@ -39,8 +39,11 @@ class E2EReader(Reader):
     def recognizes(cls, folder: Path) -> bool:
         return (folder / SPLIT_FILES["train"]).exists()
 
+    def columns(self) -> list[str]:
+        return e2e_header(self.path)
+
     def count(self) -> int:
-        return count_records(self.path)
+        return max(0, sum(1 for _ in scan_rows(self.path)) - 1)
 
     def examples(self) -> Iterator[Example]:
         header = e2e_header(self.path)
@@ -50,14 +53,26 @@ class E2EReader(Reader):
         text_at = None if text_column is None else header.index(text_column)
         id_at = header.index("id") if "id" in header else None
         last_mr, table = "", None
-        for number, (line, cells) in enumerate(read_records(self.path, header), start=1):
-            # The references of a table are adjacent rows: they share one object, parsed once.
-            if table is None or cells[mr_at] != last_mr:
-                last_mr = cells[mr_at]
-                table = parse_mr(last_mr, where=f"{self.path}:{line}")
+        for number, row in enumerate(self._records(header), start=1):
+            cells = row.cells
+            try:
+                if row.problem is not None:
+                    raise row.problem
+                # The references of a table are adjacent rows: they share one object, parsed once.
+                if table is None or cells[mr_at] != last_mr:
+                    table = parse_mr(cells[mr_at], where=f"{self.path}:{row.line}")
+                    last_mr = cells[mr_at]
+            except CorpusError as problem:
+                self.refuse(problem)
+                continue
             given_id = "" if id_at is None else cells[id_at].strip()
             text = "" if text_at is None else cells[text_at]
             yield Example(given_id or self.id_of(number), table, text if text.strip() else None)
+
+    def _records(self, header: list[str]) -> Iterator[Row]:
+        rows = scan_rows(self.path)
+        next(rows, None)
+        return (fitted(row, header, f"{self.path}:{row.line}") for row in rows)
 
 
 def is_e2e(header: list[str], text_column: str | None) -> bool:
@@ -67,7 +82,7 @@ def is_e2e(header: list[str], text_column: str | None) -> bool:
 
 def e2e_header(path: Path) -> list[str]:
     """The header, which must have `mr`; that of the release's test set is `MR`."""
-    header = read_header(path)
+    header = header_of(next(scan_rows(path), None), path)
     if header == ["MR"]:
         return ["mr"]
     if "mr" not in header:

@@ -1,7 +1,11 @@
-"""JSON lines: `{"table": {"field": "value" | ["v1", "v2"]}, "text": "…", "id": "…"}`.
+"""JSON lines, in one of two forms:
 
-`text` and `id` may be missing; other keys are ignored, but for the `alternatives` in rows of
-`textsplice generate`, which are examples too if `ReadOptions` asks for them.
+    {"table": {"field": "value" | ["v1", "v2"]}, "text": "…", "id": "…"}
+    {"field": "value", "other": ["v1", "v2"], "text": "…", "id": "…"}
+
+`text` and `id` may be missing. In the first form other keys are ignored, but for the `alternatives` in rows
+of `textsplice generate`, which are examples too if `ReadOptions` asks for them; in the second they are
+fields. The first row says of which form a file is.
 """
 
 from __future__ import annotations
@@ -9,15 +13,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import cast
 
-from textsplice.corpus.lines import read_lines
+from textsplice.corpus.lines import Line, scan_lines
 from textsplice.corpus.reader import Reader
 from textsplice.corpus.record import as_text, table_of
 from textsplice.corpus.table import Example
 from textsplice.errors import CorpusError
 
-_FORM = 'A line looks like {"table": {"field": "value"}, "text": "…"}.'
+_FORM = 'A line looks like {"field": "value", "text": "…"} or {"table": {"field": "value"}, "text": "…"}.'
 
 
 class _RepeatedKeyError(ValueError):
@@ -27,27 +32,76 @@ class _RepeatedKeyError(ValueError):
 class JsonlReader(Reader):
     """Reads one object per line, plain or gzipped; blank lines are skipped."""
 
+    def columns(self) -> list[str]:
+        """The keys of the first row that can be read."""
+        for line in self._lines():
+            try:
+                return list(_record(line, self.path))
+            except CorpusError:
+                continue
+        return []
+
     def count(self) -> int:
         if self.options.alternatives:
             return sum(1 for _ in self.examples())
-        return sum(1 for _, line in read_lines(self.path) if line.strip())
+        return sum(1 for _ in self._lines())
 
     def examples(self) -> Iterator[Example]:
-        lines = ((number, line) for number, line in read_lines(self.path) if line.strip())
-        for row, (number, line) in enumerate(lines, start=1):
-            where = f"{self.path}:{number}"
-            record = parse_line(line, where=where)
-            example = example_of(record, self.id_of(row), self._text_key(record), where=where)
-            if self.options.finished and _is_unfinished(record):
-                example = replace(example, text=None)
-            yield example
-            others = alternatives_of(record, where=where) if self.options.alternatives else []
-            for number, text in enumerate(others[: self.options.alternatives], start=2):
-                yield replace(example, id=f"{example.id}#{number}", text=text)
+        is_flat: bool | None = None
+        for row, line in enumerate(self._lines(), start=1):
+            try:
+                record = _record(line, self.path)
+                is_flat = "table" not in record if is_flat is None else is_flat
+                examples = self._examples(record, row, f"{self.path}:{line.number}", is_flat)
+            except CorpusError as problem:
+                self.refuse(problem)
+                continue
+            yield from examples
+
+    def _examples(self, record: dict[str, object], row: int, where: str, is_flat: bool) -> list[Example]:
+        """The example of a row, and those of its alternatives that were asked for."""
+        text_key = self._text_key(record)
+        if is_flat:
+            record = _nested(record, text_key, where=where)
+        example = example_of(record, self.id_of(row), text_key, where=where)
+        if self.options.finished and _is_unfinished(record):
+            example = replace(example, text=None)
+        others = alternatives_of(record, where=where) if self.options.alternatives else []
+        return [
+            example,
+            *(
+                replace(example, id=f"{example.id}#{number}", text=text)
+                for number, text in enumerate(others[: self.options.alternatives], start=2)
+            ),
+        ]
+
+    def _lines(self) -> Iterator[Line]:
+        return (line for line in scan_lines(self.path) if line.text.strip())
 
     def _text_key(self, record: dict[str, object]) -> str | None:
         named = self.options.text_column
         return None if self.options.text_column_optional and named not in record else named
+
+
+def _record(line: Line, path: Path) -> dict[str, object]:
+    if line.problem is not None:
+        raise line.problem
+    return parse_line(line.text, where=f"{path}:{line.number}")
+
+
+def _nested(record: dict[str, object], text_key: str | None, *, where: str) -> dict[str, object]:
+    """A row with its fields beside the text, in the form that has them in a `table`."""
+    if isinstance(record.get("table"), dict):
+        raise CorpusError(
+            "the fields of this row are in a 'table', those of the first row are not.",
+            where=where,
+            remedy="Write all rows in the same form.",
+        )
+    beside = {"id", text_key or "text"}
+    return {
+        "table": {key: value for key, value in record.items() if key not in beside},
+        **{key: value for key, value in record.items() if key in beside},
+    }
 
 
 def example_of(record: dict[str, object], default_id: str, text_key: str | None, *, where: str) -> Example:
@@ -62,7 +116,10 @@ def example_of(record: dict[str, object], default_id: str, text_key: str | None,
     if not isinstance(table, dict):
         raise CorpusError("'table' is not an object.", where=where, remedy=_FORM)
     if text_key is not None and text_key not in record:
-        raise CorpusError(f"there is no {text_key!r} in this row.", where=where)
+        names = [*(key for key in record if key != "table"), *cast("dict[str, object]", table)]
+        raise CorpusError(
+            f"there is no {text_key!r} in this row.", where=where, remedy=f"It has {', '.join(names)}."
+        )
     text = record.get(text_key or "text")
     if text is not None and not isinstance(text, str):
         raise CorpusError(f"{text_key or 'text'!r} is not a text.", where=where, remedy=_FORM)

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterator
 from io import BufferedReader
 from pathlib import Path
+from typing import NamedTuple
 
 from textsplice.errors import CorpusError
 
@@ -16,13 +17,25 @@ MAX_LINE_BYTES = 64 << 20
 BOM = "\ufeff"
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Each line of a UTF-8 file with its number, from 1; line ends are kept, a byte order mark is not."""
+class Line(NamedTuple):
+    """A line with its number, from 1; its text can't be trusted if there is a problem with it."""
+
+    number: int
+    text: str
+    problem: CorpusError | None = None
+
+
+def scan_lines(path: Path) -> Iterator[Line]:
+    """Each line of a UTF-8 file; line ends are kept, a byte order mark is not.
+
+    A line that is no text has a problem, and the lines after it are read all the same.
+    """
     offset = 0
     with open_bytes(path) as file:
         for number, raw in enumerate(_raw_lines(file, path), start=1):
+            problem = None
             if b"\0" in raw:
-                raise CorpusError(
+                problem = CorpusError(
                     f"there is a NUL byte at byte {offset + raw.index(0)} of the file.",
                     where=f"{path}:{number}",
                     remedy="It is damaged or not a text file in UTF-8.",
@@ -31,13 +44,22 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
                 text = raw.decode("utf-8")
             except UnicodeDecodeError as error:
                 at = error.start
-                raise CorpusError(
+                text = raw.decode("utf-8", "replace")
+                problem = problem or CorpusError(
                     f"byte 0x{raw[at]:02x} at byte {offset + at} of the file is not valid UTF-8.",
                     where=f"{path}:{number}",
                     remedy="Save the file as UTF-8.",
-                ) from error
-            yield number, text.removeprefix(BOM) if number == 1 else text
+                )
+            yield Line(number, text.removeprefix(BOM) if number == 1 else text, problem)
             offset += len(raw)
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The same without problems: the first is raised."""
+    for number, text, problem in scan_lines(path):
+        if problem is not None:
+            raise problem
+        yield number, text
 
 
 def count_lines(path: Path) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,33 +21,58 @@ if TYPE_CHECKING:
 BATCH_ROWS = 1024
 
 
-class ParquetReader(Reader):
+class BatchReader(Reader):
     """Reads a batch of rows at a time; errors name the row, counted from 1."""
+
+    @abstractmethod
+    def schema(self) -> pa.Schema:
+        """The names and types of the columns."""
+
+    @abstractmethod
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows, some at a time."""
+
+    def columns(self) -> list[str]:
+        return [str(name) for name in self.schema().names]
+
+    def examples(self) -> Iterator[Example]:
+        schema = self.schema()
+        columns = [str(name) for name in schema.names]
+        if (name := first_repeated(columns)) is not None:
+            raise CorpusError(f"the column {name!r} appears twice.", where=str(self.path))
+        text_column = self.options.text_column_among(columns, usual="text", where=str(self.path))
+        maps = _holds_maps(schema)
+        row = 0
+        for batch in self.batches():
+            for record in _records(batch, where=f"{self.path}:{row + 1}"):
+                row += 1
+                where = f"{self.path}:{row}"
+                try:
+                    if maps:
+                        record["table"] = _object(record["table"], where=where)
+                    elif "table" not in columns:
+                        record = _nested(record, text_column)
+                    example = example_of(record, self.id_of(row), text_column, where=where)
+                except CorpusError as problem:
+                    self.refuse(problem)
+                    continue
+                yield example
+
+
+class ParquetReader(BatchReader):
+    """Reads a Parquet file."""
+
+    def schema(self) -> pa.Schema:
+        with _opened(self.path) as file:
+            return file.schema_arrow
 
     def count(self) -> int:
         with _opened(self.path) as file:
             return file.metadata.num_rows
 
-    def examples(self) -> Iterator[Example]:
+    def batches(self) -> Iterator[pa.RecordBatch]:
         with _opened(self.path) as file:
-            columns = [str(name) for name in file.schema_arrow.names]
-            self._check(columns)
-            text_column = self.options.text_column_among(columns, usual="text", where=str(self.path))
-            maps = _holds_maps(file)
-            row = 0
-            for batch in file.iter_batches(batch_size=BATCH_ROWS):
-                for record in _records(batch, where=f"{self.path}:{row + 1}"):
-                    row += 1
-                    where = f"{self.path}:{row}"
-                    if maps:
-                        record["table"] = _object(record["table"], where=where)
-                    elif "table" not in columns:
-                        record = _nested(record, text_column)
-                    yield example_of(record, self.id_of(row), text_column, where=where)
-
-    def _check(self, columns: list[str]) -> None:
-        if (name := first_repeated(columns)) is not None:
-            raise CorpusError(f"the column {name!r} appears twice.", where=str(self.path))
+            yield from file.iter_batches(batch_size=BATCH_ROWS)
 
 
 def _nested(record: dict[str, object], text_column: str | None) -> dict[str, object]:
@@ -55,10 +81,9 @@ def _nested(record: dict[str, object], text_column: str | None) -> dict[str, obj
     return {"table": record} | {str(key): value for key, value in others.items()}
 
 
-def _holds_maps(file: pq.ParquetFile) -> bool:
+def _holds_maps(schema: pa.Schema) -> bool:
     import pyarrow as pa
 
-    schema = file.schema_arrow
     return "table" in schema.names and bool(pa.types.is_map(schema.field("table").type))
 
 

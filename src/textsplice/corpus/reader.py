@@ -23,8 +23,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Literal
 
+from textsplice.corpus.bad_rows import BadRows
+from textsplice.corpus.lists import WHERE, ListColumns
 from textsplice.corpus.table import Example
-from textsplice.errors import CorpusError
+from textsplice.errors import ConfigError, CorpusError
 
 Sentences = Literal["first", "all"]
 
@@ -41,6 +43,10 @@ class ReadOptions:
     alternatives: int = 0
     # Whether the texts of such rows count only if they are finished.
     finished: bool = False
+    # Columns whose cells hold several values, as `corpus.lists` names them.
+    lists: tuple[str, ...] = ()
+    # What follows `#` in a source: the sheet of a workbook, the configuration of a dataset.
+    part: str | None = None
 
     def text_column_among(self, columns: Sequence[str], *, usual: str, where: str) -> str | None:
         """The column of the text: the one that was named, else the usual one, if it is there."""
@@ -65,10 +71,15 @@ class Reader(ABC):
     (`splits` cuts it afterwards).
     """
 
-    # What the path may be. A format that takes neither is written without a path.
-    takes: ClassVar[tuple[Literal["file", "folder"], ...]] = ("file",)
+    # What the path may be; a name is of something that need not be on this machine. A format that takes
+    # nothing is written without a path.
+    takes: ClassVar[tuple[Literal["file", "folder", "name"], ...]] = ("file",)
     # What to do if there is nothing at the path.
     if_missing: ClassVar[str | None] = None
+    # What may follow the path after `#`; None if nothing may.
+    part: ClassVar[str | None] = None
+    # Collects bad rows, which are skipped; None if the first is an error.
+    skipped: BadRows | None = None
 
     def __init__(self, path: Path, split: str | None, options: ReadOptions) -> None:
         self.path = path
@@ -79,6 +90,11 @@ class Reader(ABC):
     def recognizes(cls, folder: Path) -> bool:  # noqa: ARG003
         """Whether a folder that was named without a prefix is of this format."""
         return False
+
+    @classmethod
+    def is_whole(cls, path: Path, options: ReadOptions) -> bool:  # noqa: ARG003
+        """Whether there is one part at the path, of which train, dev and test are cut."""
+        return path.is_file()
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -92,6 +108,29 @@ class Reader(ABC):
     def count(self) -> int:
         """How many examples there are."""
         return sum(1 for _ in self.examples())
+
+    def columns(self) -> list[str] | None:
+        """The names that a text column could have; None if the format has no columns."""
+        return None
+
+    def find_lists(self) -> ListColumns:
+        """The columns whose cells hold several values; a format that has lists of its own has none."""
+        return {}
+
+    def check_lists(self, columns: ListColumns) -> None:
+        """An error if columns that are said to hold lists are not there."""
+        if columns:
+            raise ConfigError(
+                "columns of lists can be named only for CSV, TSV and Excel files.",
+                where=WHERE,
+                remedy="In other formats a field holds a list as it is: leave the setting out.",
+            )
+
+    def refuse(self, problem: CorpusError) -> None:
+        """Raises the problem of a row, unless bad rows are skipped."""
+        if self.skipped is None:
+            raise problem
+        self.skipped.add(problem)
 
     def id_of(self, number: int) -> str:
         """The id of an example that has none of its own; numbers count from 1."""

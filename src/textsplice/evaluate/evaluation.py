@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from textsplice.config import CorpusConfig
 from textsplice.corpus.table import Table
 from textsplice.errors import InputError, MissingExtraError
 from textsplice.evaluate.metrics.metric import metric_named
@@ -72,9 +73,16 @@ class ReferenceSet:
     lexicon: str | None
 
     @classmethod
-    def read(cls, references: str, split: str, *, text_column: str | None = None) -> ReferenceSet:
+    def read(
+        cls,
+        references: str,
+        split: str,
+        *,
+        text_column: str | None = None,
+        like: CorpusConfig | None = None,
+    ) -> ReferenceSet:
         """Reads a split of a corpus or of a prepared folder, or a JSONL file of ids and texts."""
-        items = read_items(references, split, text_column=text_column)
+        items = read_items(references, split, text_column=text_column, like=like)
         if items[0].table is None:
             return cls(items, references, None)
         return cls(items, f"{references}/{split}", default_lexicon(corpus_of(references)))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from textsplice.config import CorpusConfig
 from textsplice.corpus import Example, Table, read_corpus
 from textsplice.corpus.jsonl import parse_line
 from textsplice.corpus.lines import read_lines
@@ -85,11 +86,14 @@ def read_outputs(path: Path) -> list[Output]:
     return outputs
 
 
-def read_items(source: str, split: str | None, *, text_column: str | None = None) -> list[Item]:
+def read_items(
+    source: str, split: str | None, *, text_column: str | None = None, like: CorpusConfig | None = None
+) -> list[Item]:
     """The references of a split of a corpus or of a prepared folder, one item per table.
 
     If the corpus is a single file, these are the tables that `prepare` puts into the split; `all` is every
-    row. A JSONL file of `id` and `text` has no tables: its references are grouped by id.
+    row. A JSONL file of `id` and `text` has no tables: its references are grouped by id. `like` as for
+    `read_corpus`.
     """
     path = Path(source)
     if Prepared.is_prepared(path):
@@ -98,9 +102,10 @@ def read_items(source: str, split: str | None, *, text_column: str | None = None
         return split_items(Prepared.open(source).split(split or ALL))
     if path.is_file() and path.suffix == ".jsonl":
         rows = list(_records(path))
-        if rows and "table" not in rows[0][1]:
+        if rows and not rows[0][1].keys() - {"id", text_column or "text"}:
             return _items_by_id(rows, text_column or "text")
-    examples = list(read_corpus(source, split, text_column=text_column))
+    corpus = read_corpus(source, split, text_column=text_column, like=like).require_texts()
+    examples = list(corpus)
     if not examples:
         raise InputError(
             f"no table of this file is in the split {split!r}, to which `prepare` gives a part of them.",

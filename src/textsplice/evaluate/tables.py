@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from textsplice.search.spreadsheet import row_of_cells
 from textsplice.slots.check import ERRORS, SlotSummary
 from textsplice.slots.lexicon import VALUES
 
@@ -15,9 +14,6 @@ if TYPE_CHECKING:
 
     from textsplice.evaluate.evaluation import Evaluation
     from textsplice.evaluate.significance import Comparison
-
-
-FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 
 
 def markdown(header: Sequence[str], rows: Sequence[Sequence[str]], *, texts: Sequence[str] = ()) -> str:
@@ -35,18 +31,7 @@ def _cell(text: str) -> str:
 
 def csv_text(rows: Iterable[Sequence[str]]) -> str:
     """Rows as CSV. A cell that a spreadsheet would take for a formula gets a `'` before it."""
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerows([_plain_cell(cell) for cell in row] for row in rows)
-    return file.getvalue()
-
-
-def _plain_cell(text: str) -> str:
-    # The csv module leaves a lone carriage return without quotes, where it would begin a row.
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    # Spreadsheets look past white space and take full-width signs for the others.
-    bare = text.lstrip()
-    return f"'{text}" if bare.startswith(FORMULA) or text.startswith(("\t", "\n")) else text
+    return "".join(map(row_of_cells, rows))
 
 
 def evaluation_grid(evaluations: Sequence[Evaluation]) -> Grid:

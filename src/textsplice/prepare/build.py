@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -21,13 +21,14 @@ from numpy.typing import NDArray
 
 from textsplice.arrow import column_ints, column_ragged, read_columns
 from textsplice.config import Config, NeighborsConfig, OutputConfig, load_config, to_toml
+from textsplice.corpus.lists import described
 from textsplice.corpus.table import Table
 from textsplice.errors import ConfigError, CorpusError
 from textsplice.files import atomic_write_text, file_hash
 from textsplice.neighbors.scores import score_named
 from textsplice.neighbors.store import Store
 from textsplice.prepare import stages
-from textsplice.prepare.texts import Tokenized, open_split, tokenized_examples, write_texts
+from textsplice.prepare.texts import Tokenized, open_split, tokenized_examples, with_lists, write_texts
 from textsplice.progress import bar
 from textsplice.ragged import Ragged
 from textsplice.runs.manifest import Manifest, key_of
@@ -39,7 +40,10 @@ from textsplice.text.delexicalize import delexicalize
 
 VERSION = 1  # of the stages: raise it when one of them writes something else from the same input
 EXAMPLES_A_PART = 50_000
-NOT_OF_TEXTS = ("source", "splits", "decontaminate", "targets", "target_alternatives")
+NOT_OF_TEXTS = (
+    *("source", "splits", "decontaminate", "targets", "target_alternatives"),
+    *("lists", "list_columns"),
+)
 
 Report = Callable[[str], None]
 
@@ -60,6 +64,10 @@ def prepare(
     if "train" not in config.corpus.splits:
         raise ConfigError("corpus.splits must hold 'train'.", where="config")
     score_named(config.neighbors.score)  # an unknown score is refused before anything is written
+    config = replace(config, corpus=with_lists(config.corpus))
+    if config.corpus.list_columns:
+        told = described(config.corpus.list_columns)
+        report(f"{config.corpus.source}: cells are read as lists in {told}; corpus.lists can say otherwise.")
     target = folder or Path(config.output.prepared)
     with claimed(target) as manifest:
         build = Build(config, manifest, threads or os.cpu_count() or 1, report, quiet)
@@ -166,6 +174,8 @@ class Build:
         settings = {k: v for k, v in asdict(corpus).items() if k not in NOT_OF_TEXTS}
         if split.startswith(TARGETS):
             settings["target_alternatives"] = corpus.target_alternatives
+        if corpus.list_columns and not split.startswith(TARGETS):
+            settings["lists"] = corpus.list_columns
         if source.cut_version is not None:
             settings["cut"] = source.cut_version
         files = (self.files.texts(split), self.files.tables(split))

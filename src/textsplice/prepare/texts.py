@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -58,8 +58,24 @@ def open_split(config: CorpusConfig, split: str) -> Corpus:
             config.targets, split.removeprefix(TARGETS), alternatives=config.target_alternatives
         )
     return read_corpus(
-        config.source, split, text_column=config.text_column or None, sentences=config.sentences
+        config.source,
+        split,
+        text_column=config.text_column or None,
+        sentences=config.sentences,
+        lists=config.list_columns,
     )
+
+
+def with_lists(config: CorpusConfig) -> CorpusConfig:
+    """The same, with the columns of lists that are named or found in the training texts, which must exist."""
+    corpus = read_corpus(
+        config.source,
+        "train",
+        text_column=config.text_column or None,
+        sentences=config.sentences,
+        lists=config.lists,
+    )
+    return replace(config, list_columns=corpus.require_texts().lists)
 
 
 def tokenized_examples(

@@ -64,6 +64,12 @@ def read_generation(row: Mapping[str, object], where: str, *, exact: bool = Fals
 
 def read_rows(path: Path) -> Iterator[tuple[str, Mapping[str, object]]]:
     """The JSON objects of a file, each with its place `file:line`."""
+    if path.suffix.lower() in (".csv", ".tsv"):
+        raise InputError(
+            "a file of cells holds texts without their provenance.",
+            where=str(path),
+            remedy="Give a file that `textsplice generate` wrote as JSON lines: --out FILE.jsonl.",
+        )
     try:
         if stat.S_ISCHR(path.stat().st_mode):
             raise InputError("is a device, not a file.", where=str(path))
@@ -160,8 +166,13 @@ def row_text(generation: Generation) -> str:
 
 def write_row(file: IO[str], generation: Generation, path: Path | None) -> None:
     """Writes one row and flushes it, so that finished rows are kept."""
+    write_text(file, row_text(generation), path)
+
+
+def write_text(file: IO[str], text: str, path: Path | None) -> None:
+    """Writes and flushes; `path` is named if that fails."""
     try:
-        file.write(row_text(generation))
+        file.write(text)
         file.flush()
     except BrokenPipeError:
         raise

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, cast
 
+from textsplice.config import CorpusConfig
+from textsplice.corpus import read_corpus
 from textsplice.corpus.jsonl import parse_line
 from textsplice.corpus.lines import MAX_LINE_BYTES, read_lines
 from textsplice.corpus.table import Table
@@ -15,6 +17,7 @@ from textsplice.oracle.pricing import LONGEST
 from textsplice.text.tokens import Tokenizer, tokenize
 
 STDIN = "-"
+CELLS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".xlsx")
 _FORM = 'A line looks like {"text": "…"} or {"id": "…", "table": {"field": "value"}, "text": "…"}.'
 
 
@@ -27,12 +30,16 @@ class Draft(NamedTuple):
     where: str
 
 
-def read_drafts(source: str) -> Iterator[Draft]:
+def read_drafts(source: str, like: CorpusConfig | None = None) -> Iterator[Draft]:
     """The texts of a file, or of standard input for `-`; blank lines are skipped.
 
     A file whose name ends in `.jsonl` or `.jsonl.gz` has JSON lines; so have others, and standard input, if
-    the first line is a JSON object.
+    the first line is a JSON object. A CSV, TSV or Excel file has a text and its record in each row; `like`
+    says which column is the text.
     """
+    if has_cells(source):
+        yield from _read_cells(source, like or CorpusConfig())
+        return
     json: bool | None = True if source.endswith((".jsonl", ".jsonl.gz")) else None
     lines = _standard_input() if source == STDIN else read_lines(Path(source))
     count = 0
@@ -46,6 +53,20 @@ def read_drafts(source: str) -> Iterator[Draft]:
         yield _draft(line, str(number), where) if json else Draft(str(number), line.strip(), None, where)
     if not count:
         raise InputError("there is no text.", where="standard input" if source == STDIN else source)
+
+
+def has_cells(source: str) -> bool:
+    """Whether a file is called as one of rows and columns."""
+    return source.lower().endswith(CELLS)
+
+
+def _read_cells(source: str, like: CorpusConfig) -> Iterator[Draft]:
+    for example in read_corpus(source, like=like).require_texts():
+        where = f"{source}, {example.id!r}"
+        if example.text is None:
+            raise InputError("there is no text in this row.", where=where)
+        record = example.table if any(values for _, values in example.table) else None
+        yield Draft(example.id, example.text, record, where)
 
 
 def require_traceable(drafts: Iterable[Draft], tokenizer: Tokenizer) -> None:

@@ -56,6 +56,9 @@ def train(
     if config.training.processes > 1 and not is_worker():
         return launch(config, resume=resume, fresh=fresh, quiet=quiet, command=command)
     prepared = Prepared.open(config.output.prepared)
+    # What `prepare` found is remembered by the run too.
+    found = prepared.config.corpus.list_columns
+    config = replace(config, corpus=replace(config.corpus, list_columns=found))
     check_prepared(config, prepared)
     with joined(config.training.device) as processes, ExitStack() as stack:
         # Made before the folder is touched: settings that can't work must not cost an old run.
