@@ -25,6 +25,7 @@ Device = Literal["auto", "cpu", "cuda", "mps"]
 LATER_SETTINGS = (
     ("corpus", "targets"),
     ("corpus", "target_alternatives"),
+    ("corpus", "kinds"),
     ("neighbors", "score"),
     ("policy", "mask_fields"),
     ("training", "device"),
@@ -37,6 +38,7 @@ LATER_SETTINGS = (
     ("search", "seams"),
     ("search", "avoid"),
     ("search", "whole_sentences"),
+    ("search", "lexicon"),
 )
 LARGEST = 2**31 - 1  # of all numbers in a configuration; none is below 0
 # Beyond these, nothing could be made, or no machine has the memory for it.
@@ -88,6 +90,8 @@ class CorpusConfig:
     targets: str = ""
     # How many alternatives of each of its rows are learned too.
     target_alternatives: int = 1
+    # What kinds of fields there are: "auto" finds them, "id=unsaid" says so. None: as if all were said.
+    kinds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +208,8 @@ class SearchConfig:
     avoid: tuple[str, ...] = ()
     # House style: texts without a final mark, or with run-together sentences, likewise.
     whole_sentences: bool = False
+    # How values are worded, where texts are chosen by their slot errors; "" is text.lexicon of the run.
+    lexicon: str = ""
     batch_size: int = 32
     device: Device = "auto"
 

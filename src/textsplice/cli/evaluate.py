@@ -35,6 +35,8 @@ Examples:
     textsplice evaluate --compare lrt.jsonl full.jsonl --references prepared/e2e --split dev
 
     textsplice evaluate out.jsonl --references mine.csv --text-column summary --split all
+
+    textsplice evaluate out.jsonl --references mine.csv --lexicon mine.toml
 """
 
 
@@ -101,7 +103,12 @@ def run(
         matched = match(read_outputs(path), known.items, partial=partial)
         _warn_of_empty(path, matched.empty, len(matched.outputs))
         evaluations[path] = evaluate_matched(
-            matched, asked, name=str(path), data=known.data, lexicon=known.lexicon_named(lexicon)
+            matched,
+            asked,
+            name=str(path),
+            data=known.data,
+            lexicon=known.lexicon_named(lexicon),
+            kinds=known.kinds,
         )
     comparisons: list[Comparison] = []
     if compare is not None:

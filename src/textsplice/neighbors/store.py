@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import cast, get_args
@@ -36,7 +36,18 @@ from textsplice.neighbors.table_index import Hits, TableIndex
 from textsplice.neighbors.trigrams import Trigrams
 from textsplice.parsing import read_object
 from textsplice.ragged import Ragged
-from textsplice.text import Tokenizer, Vocabulary, field_token, linearize, masked_fields, tokenize
+from textsplice.slots.lexicon import KINDS
+from textsplice.slots.wordings import FieldKind
+from textsplice.text import (
+    Linearized,
+    Tokenizer,
+    Vocabulary,
+    field_token,
+    linearize,
+    masked_fields,
+    tokenize,
+)
+from textsplice.text.linearize import Unsaid
 from textsplice.text.tokens import OLD_TOKENIZERS, TOKENIZERS
 from textsplice.text.typed import typed
 from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID, UNKNOWN_ID
@@ -91,6 +102,7 @@ class Store:
     tokenizer: Tokenizer
     fold: frozenset[str]  # fields whose value is part of their name in the features
     score: str = DEFAULT
+    kinds: Mapping[str, FieldKind] = field(default_factory=dict[str, FieldKind])  # of fields, where known
 
     @classmethod
     def build(
@@ -106,14 +118,25 @@ class Store:
         tokenizer: Tokenizer,
         fold: frozenset[str],
         score: str = DEFAULT,
+        kinds: Mapping[str, FieldKind] | None = None,
     ) -> Store:
         """Indexes the tables."""
         described = (_features(table, tokenizer, fold) for table in tables)
         index = score_named(score).build_index(described, table_of, commonness)
-        return cls(ids, texts, tokens, table_of, tables, offered, index, tokenizer, fold, score)
+        how = (tokenizer, fold, score, kinds or {})
+        return cls(ids, texts, tokens, table_of, tables, offered, index, *how)
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @cached_property
+    def unsaid(self) -> Unsaid:
+        """What texts do not say of a table: it is compared, but never masked or copied."""
+        return Unsaid.of_kinds(self.kinds)
+
+    def linearize(self, table: Table, tokenizer: Tokenizer | None = None) -> Linearized:
+        """A table as it is read and copied from here."""
+        return linearize(table, tokenizer or self.tokenizer, self.unsaid)
 
     def features(self, table: Table) -> Features:
         """The features of a table, as the score sees it."""
@@ -184,7 +207,7 @@ class Store:
             words = tokenize(self.texts[row], cut)
             if len(words) + 2 != len(tokens):
                 continue
-            named = masked_fields(words, linearize(self.tables[int(self.table_of[row])], cut))
+            named = masked_fields(words, self.linearize(self.tables[int(self.table_of[row])], cut))
             numbers = [-1 if name is None else self._field_numbers[name] for name in named]
             if np.array_equal(hidden[1:-1], np.array(numbers) >= 0):
                 found[1:-1] = numbers
@@ -207,7 +230,7 @@ class Store:
         """The trigrams of the texts that may be neighbors, their values masked and typed by field."""
         rows: list[int] = np.flatnonzero(self.offered).tolist()
         numbers: list[int] = self.table_of[rows].tolist()
-        tables = {number: linearize(self.tables[number], self.tokenizer) for number in set(numbers)}
+        tables = {number: self.linearize(self.tables[number]) for number in set(numbers)}
         return Trigrams.of(
             typed(tokenize(self.texts[row], self.tokenizer), tables[number]).words
             for row, number in zip(rows, numbers, strict=True)
@@ -231,6 +254,7 @@ class Store:
             tokenizer=self.tokenizer,
             fold=self.fold,
             score=self.score,
+            kinds=self.kinds,
         )
 
     def save(self, folder: Path) -> None:
@@ -255,6 +279,8 @@ class Store:
         }
         if self.score != DEFAULT:  # older stores do not name their score
             about["score"] = self.score
+        if self.kinds:
+            about["kinds"] = dict(self.kinds)
         atomic_write_text(folder / ABOUT, json.dumps(about, indent=1) + "\n")
 
     @classmethod
@@ -284,6 +310,7 @@ class Store:
                 tokenizer=cast(Tokenizer, about["tokenizer"]),
                 fold=frozenset(cast("list[str]", about["fold"])),
                 score=score,
+                kinds=_kinds(about),
             )
         if not store.is_sound():
             raise damaged(folder / TEXTS)
@@ -320,10 +347,22 @@ def _read_about(folder: Path) -> dict[str, object]:
             )
         case {"format": int(), "tokenizer": str(tokenizer), "fold": list(fold)} if tokenizer in get_args(
             Tokenizer
-        ) and all(isinstance(field, str) for field in cast("list[object]", fold)):
+        ) and all(isinstance(name, str) for name in cast("list[object]", fold)):
+            kinds = about.get("kinds", {})
+            if not isinstance(kinds, dict) or not set(cast("dict[str, str]", kinds).values()) <= set(KINDS):
+                raise damaged(folder / ABOUT)
             return about
         case _:
             raise damaged(folder / ABOUT)
+
+
+def read_kinds(folder: Path) -> dict[str, FieldKind]:
+    """The kinds of fields that a saved store knows, without the store."""
+    return _kinds(_read_about(folder))
+
+
+def _kinds(about: Mapping[str, object]) -> dict[str, FieldKind]:
+    return dict(cast("Mapping[str, FieldKind]", about.get("kinds", {})))
 
 
 def commonness(texts: Ragged) -> NDArray[np.float64]:

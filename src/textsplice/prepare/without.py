@@ -7,7 +7,7 @@ The texts come from the folder that is there, and all that depends on them is ma
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,7 @@ from textsplice.prepare.build import Build, Report
 from textsplice.runs.manifest import Manifest
 from textsplice.runs.prepared import Prepared, claimed
 from textsplice.slots.lexicon import Lexicon
+from textsplice.slots.wordings import FieldKind
 
 
 def prepare_without(
@@ -61,6 +62,15 @@ class _Without(Build):
         super().__init__(given.config, manifest, threads, report, quiet)
         self.given = given
         self.gone = frozenset(ids)
+
+    def _kinds(self) -> Mapping[str, FieldKind]:
+        if not self.config.corpus.kinds:
+            return {}
+        path = self.given.files.kinds
+        with self._stage("kinds", [self.files.kinds], file_hash(path)) as needed:
+            if needed:
+                atomic_write_bytes(self.files.kinds, path.read_bytes())
+        return self.given.kinds
 
     def _lexicon(self) -> Lexicon | None:
         if self.given.lexicon is None:

@@ -13,6 +13,7 @@ from textsplice.slots.lexicon import Lexicon, items_of
 from textsplice.slots.mentions import Mention
 from textsplice.slots.numbers import places, quantity
 from textsplice.slots.wordings import FieldWordings, words_of
+from textsplice.text.linearize import ASKED
 from textsplice.text.yes_no import is_yes_or_no
 
 Status = Literal["ok", "missing", "wrong", "repeated", "added", "unchecked"]
@@ -75,6 +76,22 @@ class SlotSummary:
         """Missing and wrong values per slot: what most papers call the slot error rate."""
         return sum(self.by_status.get(status, 0) for status in ("missing", "wrong")) / max(1, self.slots)
 
+    @property
+    def unchecked(self) -> dict[str, int]:
+        """Of each field, how many values nobody could check: they are neither right nor wrong."""
+        counts = {field: statuses.get("unchecked", 0) for field, statuses in self.by_field.items()}
+        return {field: count for field, count in counts.items() if count}
+
+    def rate(self, digits: int = 2) -> str:
+        """The error rate in words: nothing was checked, or a share of what was."""
+        checked = self.slots or any(self.by_status.get(status) for status in ERRORS)
+        return f"{self.error_rate:.{digits}%}" if checked or not self.unchecked else "unchecked"
+
+    def told_unchecked(self) -> str:
+        """What could not be checked, as a clause; "" if everything was."""
+        named = ", ".join(f"{field} ({count:,})" for field, count in self.unchecked.items())
+        return f"unchecked, since no wording is known: {named}" if named else ""
+
     def to_dict(self) -> dict[str, object]:
         """Plain data."""
         return {
@@ -93,22 +110,23 @@ def check_slots(text: str, table: Table, lexicon: Lexicon) -> SlotReport:
     asked: list[tuple[str, Sequence[str], FieldWordings]] = []
     for field, values in table:
         wordings = lexicon.fields.get(field, _AS_WRITTEN)
-        if values and wordings.kind != "unsaid":
-            asked.append((field, items_of(values, wordings.kind), wordings))
+        said = [value for value in values if value != ASKED]  # which has no word that could be found
+        if said and wordings.kind != "unsaid":
+            asked.append((field, items_of(said, wordings.kind), wordings))
     slots = [(field, value) for field, values, _ in asked for value in values]
     words = words_of(text)
     mentions = lexicon.matcher.find(words, slots)
-    said: dict[str, list[Mention]] = {}
+    found_in: dict[str, list[Mention]] = {}
     for mention in mentions:
-        said.setdefault(mention.field, []).append(mention)
+        found_in.setdefault(mention.field, []).append(mention)
     for field, values, wordings in asked:
         if wordings.kind == "number":
-            said[field] = _with_numbers(field, values, words, mentions)
+            found_in[field] = _with_numbers(field, values, words, mentions)
     elsewhere = {value.casefold() for _, value in slots}
     found: list[Slot] = []
     for field, values, wordings in asked:
-        found += _check_field(field, values, said.pop(field, ()), wordings, elsewhere)
-    for field, mentioned in said.items():
+        found += _check_field(field, values, found_in.pop(field, ()), wordings, elsewhere)
+    for field, mentioned in found_in.items():
         foreign = _foreign(mentioned, (), lexicon.fields[field], elsewhere)
         found += [Slot(field, "", "added", value) for value in foreign[:1]]
     return SlotReport(tuple(found))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 from textsplice.slots.association import least_share
@@ -28,7 +29,7 @@ class Evidence:
     wording: str
     texts: int = 0
     right: int = 0
-    sentences: list[str] = field(default_factory=list[str])
+    sentences: list[str] = dataclasses.field(default_factory=list[str])
 
     @property
     def precision(self) -> float:

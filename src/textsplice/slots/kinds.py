@@ -31,6 +31,7 @@ from textsplice.slots.lexicon import KINDS, Lexicon, items_of
 from textsplice.slots.numbers import places, quantity
 from textsplice.slots.phrases import Sample, said_at
 from textsplice.slots.wordings import FieldKind, FieldWordings
+from textsplice.text.linearize import ASKED
 from textsplice.text.yes_no import is_yes_no_pair, is_yes_or_no
 
 AUTO = "auto"
@@ -55,6 +56,7 @@ class Finding:
     values: int  # different ones
     said: float  # share of texts that say the value word for word
     empty: int = 0  # tables that name the field without a value, where other tables do not name it
+    asked: int = 0  # tables whose value is `?`: the field is asked for
 
     def to_dict(self) -> dict[str, object]:
         """Plain data."""
@@ -68,6 +70,7 @@ class _Seen:
     rows: list[int]
     values: list[tuple[str, ...]]
     named: int  # tables that name the field, with or without a value
+    asked: int  # tables whose value is `?`
 
     @cached_property
     def counts(self) -> Counter[str]:
@@ -83,11 +86,13 @@ class _Corpus:
         self.fields: dict[str, _Seen] = {}
         for row, example in enumerate(sample.examples):
             for field, values in example.table:
-                seen = self.fields.get(field) or _Seen([], [], 0)
-                if values:
+                seen = self.fields.get(field) or _Seen([], [], 0, 0)
+                said = tuple(value for value in values if value != ASKED)
+                if said:
                     seen.rows.append(row)
-                    seen.values.append(values)
-                self.fields[field] = _Seen(seen.rows, seen.values, seen.named + 1)
+                    seen.values.append(said)
+                asked = seen.asked + (values != said)
+                self.fields[field] = _Seen(seen.rows, seen.values, seen.named + 1, asked)
 
     @cached_property
     def halves(self) -> tuple[Search, Sample]:
@@ -150,11 +155,13 @@ def find_kinds(examples: Iterable[Example], settings: Induction = DEFAULTS) -> l
 def _find(corpus: _Corpus, field: str, seen: _Seen) -> Finding:
     texts, distinct = len(seen.rows), len(seen.counts)
     unnamed = len(corpus.sample) - seen.named
-    empty = seen.named - texts if unnamed else 0
+    empty = seen.named - texts - seen.asked if unnamed else 0
     said = corpus.share_said(seen)
 
     def finding(kind: FieldKind, reason: str, share: float = said) -> Finding:
-        return Finding(field, kind, reason, texts, distinct, share, empty)
+        more = f"; {seen.asked:,} tables ask for it" if seen.asked else ""
+        more += f'; {empty:,} tables name it without a value: if they ask for it, write "?"' if empty else ""
+        return Finding(field, kind, reason + more, texts, distinct, share, empty, seen.asked)
 
     if not texts:
         return finding("unsaid", "no table has a value")
@@ -173,21 +180,21 @@ def _find(corpus: _Corpus, field: str, seen: _Seen) -> Finding:
     chance = corpus.by_chance(seen) if distinct > 1 else 0.0
     if said >= HARDLY and said > 2 * chance:
         return finding("worded", f"only {said:.0%} are said word for word, the others in other words")
-    return _hardly_said(corpus, seen, finding("unsaid", ""), chance)
+    return finding("unsaid", _hardly_said(corpus, field, seen, said, chance))
 
 
-def _hardly_said(corpus: _Corpus, seen: _Seen, found: Finding, chance: float) -> Finding:
+def _hardly_said(corpus: _Corpus, field: str, seen: _Seen, said: float, chance: float) -> str:
     """A field whose values texts do not say word for word; only people know whether they say them."""
-    reason = f"only {found.said:.0%} are said word for word"
-    reason += f", and as many by chance ({chance:.0%})" if found.said >= HARDLY else ""
-    if found.values >= 0.5 * found.texts:
+    reason = f"only {said:.0%} are said word for word"
+    reason += f", and as many by chance ({chance:.0%})" if said >= HARDLY else ""
+    if len(seen.counts) >= 0.5 * len(seen.rows):
         reason += ", and nearly every text has another value: an id"
-    elif (worded := corpus.share_worded(found.field, seen)) >= WORDED:
+    elif (worded := corpus.share_worded(field, seen)) >= WORDED:
         reason += (
             f"; words that go with {worded:.0%} of them were found: if these say the value, set"
-            f' "{found.field}=worded"'
+            f' "{field}=worded"'
         )
-    return replace(found, reason=reason)
+    return reason
 
 
 def _is_yes_no(seen: _Seen, said: float) -> bool:

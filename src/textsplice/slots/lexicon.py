@@ -24,6 +24,7 @@ is not `family friendly`.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -141,6 +142,11 @@ class Lexicon:
     def matcher(self) -> Matcher:
         """Finds what a text says; built on first use."""
         return Matcher(self.fields)
+
+    @property
+    def digest(self) -> str:
+        """A hash of what it says."""
+        return hashlib.sha256(self.to_toml().encode("utf-8", "surrogatepass")).hexdigest()
 
     def to_toml(self, notes: Notes = NO_NOTES) -> str:
         """The file that `load` reads; `notes` are comments of fields, and of wordings."""
