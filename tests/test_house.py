@@ -30,7 +30,7 @@ PACKAGE = ROOT / "src" / "textsplice"
 OURS = re.compile(
     r"[\w./-]*(run\.json|manifest\.json|model\.safetensors|optimizer\.safetensors|state\.json|journal\.jsonl"
     r"|train\.jsonl|vocab\.json|words\.json|lexicon\.toml|checkpoints|encodings\.json|textsplice\.json"
-    r"|export\.json|word-ids\.json)"
+    r"|export\.json|kinds\.json|word-ids\.json)"
 )
 LONGEST_FUNCTION = 60
 LONGEST_FILE = 450

@@ -27,6 +27,7 @@ LATER_SETTINGS = (
     ("corpus", "target_alternatives"),
     ("corpus", "lists"),
     ("corpus", "list_columns"),
+    ("corpus", "kinds"),
     ("neighbors", "score"),
     ("policy", "mask_fields"),
     ("training", "device"),
@@ -40,6 +41,7 @@ LATER_SETTINGS = (
     ("search", "avoid"),
     ("search", "whole_sentences"),
     ("search", "approved_first"),
+    ("search", "lexicon"),
 )
 LARGEST = 2**31 - 1  # of all numbers in a configuration; none is below 0
 # Beyond these, nothing could be made, or no machine has the memory for it.
@@ -96,6 +98,8 @@ class CorpusConfig:
     lists: tuple[str, ...] = ("auto",)
     # Written by `prepare`: the columns that were read so, as `generate` reads them too.
     list_columns: tuple[str, ...] = ()
+    # What kinds of fields there are: "auto" finds them, "id=unsaid" says so. None: as if all were said.
+    kinds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +219,8 @@ class SearchConfig:
     avoid: tuple[str, ...] = ()
     # House style: texts without a final mark, or with run-together sentences, likewise.
     whole_sentences: bool = False
+    # How values are worded, where texts are chosen by their slot errors; "" is text.lexicon of the run.
+    lexicon: str = ""
     batch_size: int = 32
     device: Device = "auto"
 

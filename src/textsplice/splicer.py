@@ -173,7 +173,8 @@ class Splicer:
     @cached_property
     def lexicon(self) -> Lexicon | None:
         """How values are worded, if the corpus of the run was prepared with a lexicon."""
-        return self.folder.lexicon if self.folder else None
+        found = self.folder.lexicon if self.folder else None
+        return found and found.with_kinds(self.store.kinds)
 
     def generate(self, table: Record, *, rules: Sequence[Rule] = (), beam: int | None = None) -> Generation:
         """The text of one table."""
@@ -220,12 +221,13 @@ class Splicer:
             rows = list(alike)
             said = rows[0].search
             search = config_from_dict({"search": said}, rows[0].id).search if said else self.config.search
-            # A row names its judge and its writers by ids, not by where they are.
+            # A row names its judge, its writers and its lexicon by ids, not by where they are.
             known = self.config.search
             search = replace(
                 search,
                 judge=known.judge if search.judge else "",
                 writers=known.writers if search.writers else (),
+                lexicon=known.lexicon if search.lexicon else "",
             )
             yield from self.generate_many(
                 [Example(row.id, row.table, None) for row in rows],
@@ -241,11 +243,12 @@ class Splicer:
             with suppress(StorageError):  # the folder was moved or removed, or is no longer what was loaded
                 kept = open_texts(self._origin)
                 if (kept.ids[:], kept.texts[:]) == (self.store.ids, self.store.texts):
-                    return Tracer(kept)
+                    return Tracer(kept, self.store.unsaid)
         return self._new_tracer()
 
     def _new_tracer(self) -> Tracer:
-        return Tracer(SourceTexts.of_store(self.store, self.vocabulary.words, self.run))
+        texts = SourceTexts.of_store(self.store, self.vocabulary.words, self.run)
+        return Tracer(texts, self.store.unsaid)
 
     @property
     def witness(self) -> Witness:
@@ -341,6 +344,12 @@ class Splicer:
         }
         return tuple(known[name]() for name in search.proposers)
 
+    def _lexicon_for(self, search: SearchConfig) -> Lexicon | None:
+        """The lexicon that a search names, or that of the run."""
+        if not search.lexicon:
+            return self.lexicon
+        return Lexicon.load(search.lexicon).with_kinds(self.store.kinds)
+
     def _pipeline(self, search: SearchConfig) -> Pipeline:
         weights = None if self.policy is None else self.weights
         return Pipeline(
@@ -348,7 +357,7 @@ class Splicer:
             self.run,
             weights,
             self.store.tokenizer,
-            self.lexicon,
+            self._lexicon_for(search),
             self._judge,
             self.config.corpus.max_table_tokens,
             self.store,

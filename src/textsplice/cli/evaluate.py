@@ -37,6 +37,8 @@ Examples:
     textsplice evaluate out.jsonl --references mine.csv --text-column summary --split all
 
     textsplice evaluate out.jsonl --references mine.csv --run runs/mine
+
+    textsplice evaluate out.jsonl --references mine.csv --lexicon mine.toml
 """
 
 
@@ -113,7 +115,12 @@ def run(
         matched = match(read_outputs(path), known.items, partial=partial)
         _warn_of_empty(path, matched.empty, len(matched.outputs))
         evaluations[path] = evaluate_matched(
-            matched, asked, name=str(path), data=known.data, lexicon=known.lexicon_named(lexicon)
+            matched,
+            asked,
+            name=str(path),
+            data=known.data,
+            lexicon=known.lexicon_named(lexicon),
+            kinds=known.kinds,
         )
     comparisons: list[Comparison] = []
     if compare is not None:

@@ -24,6 +24,8 @@ textsplice generate runs/e2e e2e:data/e2e --split dev --distinct --out dev.jsonl
 
 textsplice generate runs/e2e tables.jsonl --require name --forbid cheap --min-sentences 3
 
+textsplice generate runs/mine tables.jsonl --lexicon mine.toml
+
 textsplice generate prepared/bundled tables.jsonl    (no training: swap)
 
 textsplice generate models/e2e-drafts tables.jsonl --store prepared/e2e    (an export)
@@ -88,6 +90,14 @@ Values = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="search.KEY=VALUE", help="Change a setting of the search; repeatable."),
 ]
+Lexicon = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="How values are worded (e2e, bundled or a TOML file): texts with fewer slot errors by it come "
+        "first. The same as --set search.lexicon=FILE. Default: that of the run.",
+    ),
+]
 Approved = Annotated[
     Path | None,
     typer.Option(help="Rule: splice only from the texts with the ids in this file, one per line."),
@@ -151,6 +161,7 @@ def generate(
     batch_size: BatchSize = None,
     swap: Swap = False,
     values: Values = None,
+    lexicon: Lexicon = None,
     approved: Approved = None,
     require: Require = None,
     forbid: Forbid = None,
@@ -184,7 +195,7 @@ def generate(
     rules = with_lookalikes(rules) if forbid_lookalikes else rules
     rules += [parse_rule(text) for text in rule or []]
     _check_approved(rules, splicer)
-    shortcuts = {"beam": beam, "batch_size": batch_size}
+    shortcuts = {"beam": beam, "batch_size": batch_size, "lexicon": lexicon}
     changes = [f"search.{key}={value}" for key, value in shortcuts.items() if value is not None]
     search = search_of(splicer, check_values([*(values or []), *changes]))
     with opened_source(tables, input_format) as source:

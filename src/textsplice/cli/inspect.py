@@ -13,9 +13,13 @@ if TYPE_CHECKING:
 
     from textsplice.prepare.summary import SplitSummary
     from textsplice.runs import Prepared
+    from textsplice.slots.kinds import Finding
 
 EXAMPLES = """
 Show a prepared folder in numbers: lengths, costs, sources of splices, leaks between splits.
+
+With --kinds, show what kind of field each field is, and why: said word for word, a list, a number, yes/no,
+worded otherwise, or unsaid (docs/kinds.md).
 
 Examples:
 
@@ -24,6 +28,8 @@ Examples:
     textsplice inspect prepared/e2e --split dev --example 12
 
     textsplice inspect prepared/e2e --json
+
+    textsplice inspect prepared/e2e --kinds
 
     textsplice inspect runs/e2e --check
 """
@@ -45,6 +51,12 @@ def run(
         int | None, typer.Option(min=0, help="Show the derivation of this example, canvas by canvas.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="The numbers as JSON.")] = False,
+    kinds: Annotated[
+        bool,
+        typer.Option(
+            "--kinds", help="The kinds of fields; those that corpus.kinds would find, if it is not set."
+        ),
+    ] = False,
     check: Annotated[
         bool,
         typer.Option("--check", help="Only read every listed file: are all as they were written?"),
@@ -61,12 +73,46 @@ def run(
         return
     opened = Prepared.open(prepared)
     console = new_console()
-    if example is not None:
+    if kinds:
+        show_kinds(console, opened, json=json)
+    elif example is not None:
         show_example(console, opened, split or "train", example)
     elif json:
         say_json(_as_json(opened, split))
     else:
         show_numbers(console, opened, split)
+
+
+def show_kinds(console: Console, prepared: Prepared, *, json: bool) -> None:
+    """Shows the kinds of fields that the folder was prepared with, or those that would be found."""
+    from json import dumps
+
+    from textsplice.cli.output import say_json
+    from textsplice.prepare.summary import would_find
+
+    found = prepared.findings or would_find(prepared)
+    if json:
+        told = {"used": bool(prepared.findings), "fields": [each.to_dict() for each in found]}
+        say_json(dumps(told, indent=2, ensure_ascii=False))
+        return
+    console.print(_kinds(prepared, found))
+    if not prepared.findings:
+        console.print('Not in use: prepare with corpus.kinds = ["auto"], or name some: ["id=unsaid"].')
+
+
+def _kinds(prepared: Prepared, found: list[Finding]) -> Grid:
+    from rich.table import Table as Grid
+
+    from textsplice.prepare.summary import how_checked
+    from textsplice.visible import visible
+
+    grid = Grid(title=f"{prepared.folder}: kinds of fields")
+    for column in ("field", "kind", "texts", "values", "said", "checked", "why"):
+        grid.add_column(column, justify="right" if column in ("texts", "values", "said") else "left")
+    for each in found:
+        row = (f"{each.texts:,}", f"{each.values:,}", f"{each.said:.0%}", how_checked(each, prepared.lexicon))
+        grid.add_row(visible(each.field), each.kind, *row, visible(each.reason))
+    return grid
 
 
 def _as_json(prepared: Prepared, split: str | None) -> str:
@@ -169,5 +215,6 @@ def show_example(console: Console, prepared: Prepared, split: str, number: int) 
         splices=splices,
         words={number: words.words[number] for number in used},
         tokenizer=prepared.config.text.tokenizer,
+        unsaid=store.unsaid,
     )
     console.print(terminal(document))

@@ -25,14 +25,25 @@ def induce(
         str, typer.Option(help="The split whose texts are read; `all` is every row of a one-file corpus.")
     ] = "train",
     out: Annotated[Path | None, typer.Option(help="The TOML file to write. Default: the terminal.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="The most texts to read.")] = 20_000,
+    limit: Annotated[int, typer.Option(min=1, help="The most texts to read.")] = 10_000,
+    kinds: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--kind",
+            metavar="FIELD=KIND",
+            help="Say what kind a field is: said, list, number, yes/no, worded or unsaid; repeatable. The "
+            "others are found.",
+        ),
+    ] = None,
     text_column: Annotated[str | None, typer.Option(help="The column that holds the text.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
 ) -> None:
-    """Propose a lexicon from the training texts of a corpus.
+    """Propose a lexicon from the training texts of a corpus, with evidence.
 
-    Read it before you use it: phrases are found by counting, and words that occur together do not always mean
-    the same.
+    Wordings are found in one half of the texts and tried on the other half. One that another field explains,
+    or that is often wrong there, is not proposed; a value without any is reported as unchecked, never as
+    right. In the file, each wording stands below how often it was right and sentences that have it: read it,
+    and strike a wording by deleting its line or putting a # before it.
 
     Examples:
 
@@ -40,18 +51,25 @@ def induce(
 
         textsplice lexicon induce e2e:data/e2e --out lexicon.toml
 
+        textsplice lexicon induce games.csv --kind act=unsaid --out games.toml
+
         textsplice evaluate dev.jsonl --references e2e:data/e2e --lexicon lexicon.toml
     """
     from textsplice.corpus import read_corpus
     from textsplice.files import require_new, write_new
-    from textsplice.slots.induce import induce as induce_lexicon
+    from textsplice.progress import bar
+    from textsplice.slots.induce import propose
+    from textsplice.slots.kinds import chosen_kinds
 
     if out is not None:
         require_new(out, force=force)
+    chosen = chosen_kinds(kinds or [], where="--kind")
     examples = read_corpus(corpus, split, text_column=text_column).require_texts()
     # Every n-th text: adjacent rows often share their table.
-    step = -(-len(examples) // limit)
-    text = induce_lexicon(e for number, e in enumerate(examples) if number % step == 0).to_toml()
+    step = max(1, -(-len(examples) // limit))
+    with bar(None, "finding wordings", quiet=out is None):
+        found = propose((e for number, e in enumerate(examples) if number % step == 0), chosen)
+    text = found.to_toml()
     if out is None:
         say(text)
         return
@@ -69,6 +87,10 @@ def check(
     ] = "dev",
     text_column: Annotated[str | None, typer.Option(help="The column that holds the text.")] = None,
     show: Annotated[int, typer.Option(min=0, help="How many texts with errors to print.")] = 10,
+    wordings: Annotated[
+        bool,
+        typer.Option("--wordings", help="Also print how often each wording of the lexicon is right."),
+    ] = False,
 ) -> None:
     """Check the texts of a corpus against their tables: how noisy are they, and what does a lexicon miss?
 
@@ -77,6 +99,8 @@ def check(
         textsplice lexicon check e2e:data/e2e --lexicon e2e
 
         textsplice lexicon check mine.jsonl --lexicon mine.toml --split train --show 50
+
+        textsplice lexicon check mine.jsonl --lexicon mine.toml --wordings --show 0
 
         textsplice lexicon check mine.csv --text-column summary --lexicon values --split all
     """
@@ -90,6 +114,12 @@ def check(
     known = Lexicon.named(lexicon, (e.table for e in examples))
     reports = [check_slots(e.text or "", e.table, known) for e in examples]
     console().print(slot_grid(f"{corpus}/{split}", summarize_slots(reports), lexicon))
+    if wordings:
+        from textsplice.evaluate.tables import wordings_grid
+        from textsplice.slots.evidence import measure
+        from textsplice.slots.phrases import Sample
+
+        console().print(wordings_grid(f"{corpus}/{split}", measure(known, Sample.of(examples))))
     erring = [(e, r) for e, r in zip(examples, reports, strict=True) if r.errors]
     for example, report in erring[:show]:
         say(f"\n{visible(example.id)}: {visible(example.text or '')}\n  {report}")

@@ -87,6 +87,7 @@ def open_tracer(
     """The tracer of a run, a prepared folder or a corpus; `kept` as for `open_texts`."""
     from textsplice.runs import Prepared, Run
     from textsplice.runs.recognized import is_export
+    from textsplice.text.linearize import Unsaid
     from textsplice.trace.opening import open_texts
     from textsplice.trace.tracing import Tracer
 
@@ -97,8 +98,9 @@ def open_tracer(
     else:
         opened = read_texts(store, split, text_column)
         say_lists(opened.lists, store, quiet=quiet)
+    unsaid = Unsaid.of_kinds(opened.kinds if isinstance(opened, (Run, Prepared)) else {})
     with warnings.catch_warnings(record=True) as caught:
-        tracer = Tracer(open_texts(opened, kept=kept, quiet=quiet))
+        tracer = Tracer(open_texts(opened, kept=kept, quiet=quiet), unsaid)
     for warning in caught:
         say(f"warning: {warning.message}", err=True)
     return tracer

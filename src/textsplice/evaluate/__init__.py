@@ -53,6 +53,7 @@ def evaluate(
         name=name,
         data=known.data,
         lexicon=known.lexicon_named(None if lexicon is None else str(lexicon)),
+        kinds=known.kinds,
     )
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from textsplice.config import CorpusConfig
 from textsplice.corpus.table import Table
@@ -14,8 +13,10 @@ from textsplice.evaluate.metrics.metric import metric_named
 from textsplice.evaluate.outputs import Item, Matched, Output, corpus_of, read_items
 from textsplice.evaluate.score import E2E_METRICS, Measurement, measure
 from textsplice.evaluate.significance import Comparison
+from textsplice.runs.prepared import Prepared
 from textsplice.slots.check import SlotReport, SlotSummary, check_slots, summarize_slots
 from textsplice.slots.lexicon import BUNDLED, VALUES, Lexicon
+from textsplice.slots.wordings import FieldKind
 
 NO_LEXICON = "none"
 
@@ -71,6 +72,7 @@ class ReferenceSet:
     items: list[Item]
     data: str
     lexicon: str | None
+    kinds: Mapping[str, FieldKind] = field(default_factory=dict[str, FieldKind])  # of fields, where known
 
     @classmethod
     def read(
@@ -85,7 +87,8 @@ class ReferenceSet:
         items = read_items(references, split, text_column=text_column, like=like)
         if items[0].table is None:
             return cls(items, references, None)
-        return cls(items, f"{references}/{split}", default_lexicon(corpus_of(references)))
+        kinds = Prepared.open(references).kinds if Prepared.is_prepared(references) else {}
+        return cls(items, f"{references}/{split}", default_lexicon(corpus_of(references)), kinds)
 
     def lexicon_named(self, name: str | None) -> str | None:
         """The lexicon to use: the named one, none for "none", the default for None."""
@@ -112,18 +115,30 @@ def default_metrics() -> tuple[list[str], dict[str, MissingExtraError]]:
     return [name for name in E2E_METRICS if name not in missing], missing
 
 
+def unsaid_kinds(outputs: Iterable[Output]) -> dict[str, FieldKind]:
+    """The fields that outputs were not offered to copy from, as their rows say."""
+    return dict.fromkeys(sorted({name for output in outputs for name in output.unsaid}), "unsaid")
+
+
 def evaluate_matched(
-    matched: Matched, metrics: Sequence[str], *, name: str, data: str, lexicon: str | None = None
+    matched: Matched,
+    metrics: Sequence[str],
+    *,
+    name: str,
+    data: str,
+    lexicon: str | None = None,
+    kinds: Mapping[str, FieldKind] | None = None,
 ) -> Evaluation:
     """Scores outputs that have been matched with their references.
 
-    `lexicon` is a name or a file; `values` looks for the values of the tables as they are written.
+    `lexicon` is a name or a file; `values` looks for the values of the tables as they are written. Of which
+    kinds fields are, `kinds` says and, if they are not said at all, the outputs' rows.
     """
     measurements = measure(matched.texts, matched.references, metrics, data=data)
     if lexicon is None:
         return Evaluation(name, len(matched.items), measurements, [], None, [])
     tables = [_table(item, output) for item, output in zip(matched.items, matched.outputs, strict=True)]
-    known = Lexicon.named(lexicon, tables)
+    known = Lexicon.named(lexicon, tables, {**unsaid_kinds(matched.outputs), **(kinds or {})})
     reports = [check_slots(text, table, known) for text, table in zip(matched.texts, tables, strict=True)]
     erring: list[dict[str, object]] = [
         {
@@ -152,8 +167,7 @@ def slot_signature(name: str, lexicon: Lexicon) -> str:
     """What slot errors were counted with: the lexicon by name and by a hash of its content, our version."""
     from textsplice import __version__
 
-    digest = hashlib.sha256(lexicon.to_toml().encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    return f"slots|lexicon:{name}@{digest}|version:textsplice-{__version__}"
+    return f"slots|lexicon:{name}@{lexicon.digest[:16]}|version:textsplice-{__version__}"
 
 
 def _table(item: Item, output: Output) -> Table:

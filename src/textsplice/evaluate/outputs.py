@@ -17,6 +17,7 @@ from textsplice.corpus.splits import ALL
 from textsplice.errors import ConfigError, InputError
 from textsplice.runs.prepared import Prepared, PreparedSplit
 from textsplice.search.generation import Generation
+from textsplice.text.linearize import ASKED
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class Output:
     table: Table | None
     text: str
     where: str
+    unsaid: frozenset[str] = frozenset()  # fields whose values it was not offered, as its row says
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ def read_outputs(path: Path) -> list[Output]:
         if name is not None:
             seen[name] = where
         parsed = None if table is None else table_of(cast("dict[str, object]", table), where=where)
-        outputs.append(Output(name, parsed, text, where))
+        outputs.append(Output(name, parsed, text, where, _unsaid(record, parsed)))
     if not outputs:
         raise InputError("this file has no outputs.", where=str(path))
     return outputs
@@ -164,7 +166,26 @@ def match(outputs: Sequence[Output], items: Sequence[Item], *, partial: bool = F
 
 def generation_outputs(generations: Iterable[Generation]) -> list[Output]:
     """Generations as outputs."""
-    return [Output(each.id, each.table, each.text, f"generation {each.id}") for each in generations]
+    return [
+        Output(each.id, each.table, each.text, f"generation {each.id}", _not_said(each.table, said))
+        for each in generations
+        for said in ({segment.field for segment in each.sources.table.segments},)
+    ]
+
+
+def _unsaid(record: dict[str, object], table: Table | None) -> frozenset[str]:
+    match record:
+        case {"sources": {"table": {"segments": list(segments)}}} if table is not None:
+            rows = cast("list[object]", segments)
+            said = {str(cast("list[object]", row)[0]) for row in rows if isinstance(row, list) and row}
+            return _not_said(table, said)
+        case _:
+            return frozenset()
+
+
+def _not_said(table: Table, said: set[str]) -> frozenset[str]:
+    """Fields of which a row offers no value; one that is only asked for may have values in other rows."""
+    return frozenset(field for field, values in table if set(values) - {ASKED} and field not in said)
 
 
 def split_items(split: PreparedSplit) -> list[Item]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from textsplice.search.spreadsheet import row_of_cells
 from textsplice.slots.check import ERRORS, SlotSummary
+from textsplice.slots.evidence import Measured
 from textsplice.slots.lexicon import VALUES
+from textsplice.visible import visible
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid
@@ -58,19 +60,54 @@ def slot_grid(name: str, slots: SlotSummary, lexicon: str) -> Grid:
 
     grid = Grid(
         title=f"Slots of {name}, {wording(lexicon)}",
-        caption=f"{slots.error_rate:.2%} of {slots.slots:,} slots have an error"
+        caption=f"{slots.rate()} of {slots.slots:,} slots have an error"
         f" ({slots.missing_or_wrong_rate:.2%} missing or wrong);"
-        f" {slots.texts_with_errors:,} of {slots.texts:,} texts",
+        f" {slots.texts_with_errors:,} of {slots.texts:,} texts"
+        + (f"; {slots.told_unchecked()}" if slots.unchecked else ""),
     )
     grid.add_column("field")
-    statuses = ("ok", *ERRORS)
+    statuses = ("ok", *ERRORS, *(("unchecked",) if slots.unchecked else ()))
     for status in statuses:
         grid.add_column(status, justify="right")
     for field, counts in slots.by_field.items():
-        grid.add_row(field, *(f"{counts.get(status, 0):,}" for status in statuses))
+        grid.add_row(field, *(_count(counts, status) for status in statuses))
     grid.add_section()
-    grid.add_row("all", *(f"{slots.by_status.get(status, 0):,}" for status in statuses))
+    grid.add_row("all", *(_count(slots.by_status, status) for status in statuses))
     return grid
+
+
+def _count(counts: Mapping[str, int], status: str) -> str:
+    """How often a status was found; where nothing was checked, there are not 0 errors, but none known."""
+    looked = any(count for name, count in counts.items() if name != "unchecked")
+    return f"{counts.get(status, 0):,}" if looked or status == "unchecked" else "–"
+
+
+def wordings_grid(name: str, measured: Measured) -> Grid:
+    """The wordings of a lexicon as rows: how often each stands in a text, and is right."""
+    from rich.markup import escape
+    from rich.table import Table as Grid
+
+    grid = Grid(
+        title=f"Wordings in {name}",
+        caption="texts: of tables that have the field; right: those that have the value; at least: the share "
+        "of right ones, with 95 % confidence",
+    )
+    for column in ("field", "value", "wording", "texts", "right", "share", "at least"):
+        grid.add_column(
+            column, justify="right" if column in ("texts", "right", "share", "at least") else "left"
+        )
+    for (field, value, wording), each in measured.wordings.items():
+        share = (f"{each.precision:.0%}", f"{each.least:.0%}") if each.texts else ("–", "–")
+        row = (field, value, _short(wording), f"{each.texts:,}", f"{each.right:,}", *share)
+        grid.add_row(*map(escape, row))
+    return grid
+
+
+def _short(wording: str) -> str:
+    """A wording without most of its alternatives: `not|… friendly`."""
+    return " ".join(
+        f"{part.split('|')[0]}|…" if part.count("|") > 2 else part for part in map(visible, wording.split())
+    )
 
 
 def comparison_grid(first: str, second: str, comparisons: Sequence[Comparison]) -> Grid:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import cast, get_args
@@ -36,7 +36,18 @@ from textsplice.neighbors.table_index import Hits, TableIndex
 from textsplice.neighbors.trigrams import Trigrams
 from textsplice.parsing import read_object
 from textsplice.ragged import Ragged
-from textsplice.text import Tokenizer, Vocabulary, field_token, linearize, masked_fields, tokenize
+from textsplice.slots.lexicon import KINDS
+from textsplice.slots.wordings import FieldKind
+from textsplice.text import (
+    Linearized,
+    Tokenizer,
+    Vocabulary,
+    field_token,
+    linearize,
+    masked_fields,
+    tokenize,
+)
+from textsplice.text.linearize import Unsaid
 from textsplice.text.tokens import OLD_TOKENIZERS, TOKENIZERS
 from textsplice.text.typed import typed
 from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID, UNKNOWN_ID
@@ -92,6 +103,7 @@ class Store:
     fold: frozenset[str]  # fields whose value is part of their name in the features
     score: str = DEFAULT
     approved: tuple[int, ...] = ()  # rows that are given as they are for their own record, the newest last
+    kinds: Mapping[str, FieldKind] = field(default_factory=dict[str, FieldKind])  # of fields, where known
 
     @classmethod
     def build(
@@ -108,14 +120,25 @@ class Store:
         fold: frozenset[str],
         score: str = DEFAULT,
         approved: tuple[int, ...] = (),
+        kinds: Mapping[str, FieldKind] | None = None,
     ) -> Store:
         """Indexes the tables."""
         described = (_features(table, tokenizer, fold) for table in tables)
         index = score_named(score).build_index(described, table_of, commonness)
-        return cls(ids, texts, tokens, table_of, tables, offered, index, tokenizer, fold, score, approved)
+        how = (tokenizer, fold, score, approved, kinds or {})
+        return cls(ids, texts, tokens, table_of, tables, offered, index, *how)
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @cached_property
+    def unsaid(self) -> Unsaid:
+        """What texts do not say of a table: it is compared, but never masked or copied."""
+        return Unsaid.of_kinds(self.kinds)
+
+    def linearize(self, table: Table, tokenizer: Tokenizer | None = None) -> Linearized:
+        """A table as it is read and copied from here."""
+        return linearize(table, tokenizer or self.tokenizer, self.unsaid)
 
     def features(self, table: Table) -> Features:
         """The features of a table, as the score sees it."""
@@ -197,7 +220,7 @@ class Store:
             words = tokenize(self.texts[row], cut)
             if len(words) + 2 != len(tokens):
                 continue
-            named = masked_fields(words, linearize(self.tables[int(self.table_of[row])], cut))
+            named = masked_fields(words, self.linearize(self.tables[int(self.table_of[row])], cut))
             numbers = [-1 if name is None else self._field_numbers[name] for name in named]
             if np.array_equal(hidden[1:-1], np.array(numbers) >= 0):
                 found[1:-1] = numbers
@@ -220,7 +243,7 @@ class Store:
         """The trigrams of the texts that may be neighbors, their values masked and typed by field."""
         rows: list[int] = np.flatnonzero(self.offered).tolist()
         numbers: list[int] = self.table_of[rows].tolist()
-        tables = {number: linearize(self.tables[number], self.tokenizer) for number in set(numbers)}
+        tables = {number: self.linearize(self.tables[number]) for number in set(numbers)}
         return Trigrams.of(
             typed(tokenize(self.texts[row], self.tokenizer), tables[number]).words
             for row, number in zip(rows, numbers, strict=True)
@@ -246,6 +269,7 @@ class Store:
             fold=self.fold,
             score=self.score,
             approved=tuple(int(places[row]) for row in self.approved if keep[row]),
+            kinds=self.kinds,
         )
 
     def plus(
@@ -282,6 +306,7 @@ class Store:
             fold=self.fold,
             score=self.score,
             approved=approved,
+            kinds=self.kinds,
         )
 
     def save(self, folder: Path) -> None:
@@ -308,6 +333,8 @@ class Store:
             about["score"] = self.score
         if self.approved:
             about["approved"] = list(self.approved)
+        if self.kinds:
+            about["kinds"] = dict(self.kinds)
         atomic_write_text(folder / ABOUT, json.dumps(about, indent=1) + "\n")
 
     @classmethod
@@ -338,6 +365,7 @@ class Store:
                 fold=frozenset(cast("list[str]", about["fold"])),
                 score=score,
                 approved=_read_approved(about, folder),
+                kinds=_kinds(about),
             )
         if not store.is_sound():
             raise damaged(folder / TEXTS)
@@ -375,7 +403,10 @@ def _read_about(folder: Path) -> dict[str, object]:
             )
         case {"format": int(), "tokenizer": str(tokenizer), "fold": list(fold)} if tokenizer in get_args(
             Tokenizer
-        ) and all(isinstance(field, str) for field in cast("list[object]", fold)):
+        ) and all(isinstance(name, str) for name in cast("list[object]", fold)):
+            kinds = about.get("kinds", {})
+            if not isinstance(kinds, dict) or not set(cast("dict[str, str]", kinds).values()) <= set(KINDS):
+                raise damaged(folder / ABOUT)
             return about
         case _:
             raise damaged(folder / ABOUT)
@@ -386,6 +417,15 @@ def _read_approved(about: dict[str, object], folder: Path) -> tuple[int, ...]:
     if not isinstance(rows, list) or not all(type(row) is int for row in cast("list[object]", rows)):
         raise damaged(folder / ABOUT)
     return tuple(cast("list[int]", rows))
+
+
+def read_kinds(folder: Path) -> dict[str, FieldKind]:
+    """The kinds of fields that a saved store knows, without the store."""
+    return _kinds(_read_about(folder))
+
+
+def _kinds(about: Mapping[str, object]) -> dict[str, FieldKind]:
+    return dict(cast("Mapping[str, FieldKind]", about.get("kinds", {})))
 
 
 def commonness(texts: Ragged, counts: NDArray[np.int64] | None = None) -> NDArray[np.float64]:

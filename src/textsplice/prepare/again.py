@@ -7,6 +7,7 @@ The texts come from the folder that is there, and all that depends on them is ma
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
 
 from textsplice.errors import StorageError
@@ -15,6 +16,7 @@ from textsplice.prepare.build import Build, Report
 from textsplice.runs.manifest import Manifest
 from textsplice.runs.prepared import Prepared
 from textsplice.slots.lexicon import Lexicon
+from textsplice.slots.wordings import FieldKind
 
 
 def require_absent(folder: Path) -> None:
@@ -32,6 +34,15 @@ class Again(Build):
     ) -> None:
         super().__init__(given.config, manifest, threads, report, quiet)
         self.given = given
+
+    def _kinds(self) -> Mapping[str, FieldKind]:
+        if not self.config.corpus.kinds:
+            return {}
+        path = self.given.files.kinds
+        with self._stage("kinds", [self.files.kinds], file_hash(path)) as needed:
+            if needed:
+                atomic_write_bytes(self.files.kinds, path.read_bytes())
+        return self.given.kinds
 
     def _lexicon(self) -> Lexicon | None:
         if self.given.lexicon is None:

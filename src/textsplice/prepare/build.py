@@ -10,7 +10,7 @@ ends with the folder that an undisturbed run makes.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from textsplice.arrow import column_ints, column_ragged, read_columns
 from textsplice.config import Config, NeighborsConfig, OutputConfig, load_config, to_toml
+from textsplice.corpus import Corpus
 from textsplice.corpus.lists import described
 from textsplice.corpus.table import Table
 from textsplice.errors import ConfigError, CorpusError
@@ -31,18 +32,22 @@ from textsplice.prepare import stages
 from textsplice.prepare.texts import Tokenized, open_split, tokenized_examples, with_lists, write_texts
 from textsplice.progress import bar
 from textsplice.ragged import Ragged
+from textsplice.runs.findings import read_findings, write_findings
 from textsplice.runs.manifest import Manifest, key_of
 from textsplice.runs.prepared import Prepared, claimed, read_tables
 from textsplice.runs.prepared_files import TARGETS, PreparedFiles
+from textsplice.slots.kinds import chosen_kinds, decide, kinds_of
 from textsplice.slots.lexicon import Lexicon, lexicon_path
+from textsplice.slots.wordings import FieldKind
 from textsplice.text import Vocabulary
 from textsplice.text.delexicalize import delexicalize
+from textsplice.text.linearize import Unsaid
 
 VERSION = 1  # of the stages: raise it when one of them writes something else from the same input
 EXAMPLES_A_PART = 50_000
 NOT_OF_TEXTS = (
     *("source", "splits", "decontaminate", "targets", "target_alternatives"),
-    *("lists", "list_columns"),
+    *("lists", "list_columns", "kinds"),
 )
 
 Report = Callable[[str], None]
@@ -63,6 +68,7 @@ def prepare(
     config = config if isinstance(config, Config) else load_config(config)
     if "train" not in config.corpus.splits:
         raise ConfigError("corpus.splits must hold 'train'.", where="config")
+    chosen_kinds(config.corpus.kinds)  # one that is none is refused before anything is written
     score_named(config.neighbors.score)  # an unknown score is refused before anything is written
     config = replace(config, corpus=with_lists(config.corpus))
     if config.corpus.list_columns:
@@ -113,11 +119,14 @@ class Build:
         self.quiet = quiet
         self.keys: dict[str, str] = {}
         self.made: list[str] = []
+        self.kinds: Mapping[str, FieldKind] = {}
 
     def run(self) -> None:
         """All stages in order."""
         splits = (*self.config.corpus.splits, *self._target_splits())
+        self.kinds = self._kinds()
         lexicon = self._lexicon()
+        lexicon = lexicon and lexicon.with_kinds(self.kinds)
         # Train comes last: what it is cleaned of must be read before it.
         for split in (*(s for s in splits if s != "train"), "train"):
             self._texts(split, lexicon)
@@ -161,6 +170,31 @@ class Build:
                 atomic_write_text(self.files.lexicon, path.read_text(encoding="utf-8"))
         return Lexicon.load(self.files.lexicon)
 
+    def _kinds(self) -> Mapping[str, FieldKind]:
+        """What kinds of fields there are; nothing if the configuration does not ask for it."""
+        corpus = self.config.corpus
+        if not corpus.kinds:
+            return {}
+        source = open_split(corpus, "train")
+        with self._stage(
+            "kinds",
+            [self.files.kinds],
+            corpus.kinds,
+            self._text_settings(source),
+            [file_hash(path) for path in source.files],
+        ) as needed:
+            if needed:
+                with bar(None, "kinds of fields", quiet=self.quiet):
+                    write_findings(self.files.kinds, decide(source, corpus.kinds))
+        return kinds_of(read_findings(self.files.kinds))
+
+    def _text_settings(self, source: Corpus) -> dict[str, object]:
+        """The settings that texts depend on."""
+        settings = {k: v for k, v in asdict(self.config.corpus).items() if k not in NOT_OF_TEXTS}
+        if source.cut_version is not None:
+            settings["cut"] = source.cut_version
+        return settings
+
     def _texts(self, split: str, lexicon: Lexicon | None) -> None:
         corpus = self.config.corpus
         tokenizer = self.config.text.tokenizer
@@ -171,13 +205,11 @@ class Build:
             raise ConfigError(
                 f"corpus.decontaminate names {sorted(unknown)[0]!r}, which is no split.", where="config"
             )
-        settings = {k: v for k, v in asdict(corpus).items() if k not in NOT_OF_TEXTS}
+        settings = self._text_settings(source)
         if split.startswith(TARGETS):
             settings["target_alternatives"] = corpus.target_alternatives
         if corpus.list_columns and not split.startswith(TARGETS):
             settings["lists"] = corpus.list_columns
-        if source.cut_version is not None:
-            settings["cut"] = source.cut_version
         files = (self.files.texts(split), self.files.tables(split))
         with self._stage(
             f"texts/{split}",
@@ -187,10 +219,11 @@ class Build:
             [file_hash(path) for path in source.files],
             [self.keys[f"texts/{name}"] for name in cleaned_of],
             self.keys.get("lexicon"),
+            *([dict(self.kinds)] if self.kinds else []),
         ) as needed:
             if not needed:
                 return
-            examples = tokenized_examples(source, split, corpus, tokenizer)
+            examples = tokenized_examples(source, split, corpus, tokenizer, Unsaid.of_kinds(self.kinds))
             if cleaned_of:
                 leaked = {shape for name in cleaned_of for shape in stages.shapes(self.files, name)}
                 examples = (item for item in examples if _shape(item) not in leaked)
@@ -239,7 +272,8 @@ class Build:
         masked, settings = self.config.text.mask, self.config.neighbors
         inputs = (self.keys["encoded/train"], masked, settings.fold, settings.verbatim)
         # Keys of the default score are those of folders made before there was a choice.
-        return inputs if settings.score == NeighborsConfig().score else (*inputs, settings.score)
+        named = () if settings.score == NeighborsConfig().score else (settings.score,)
+        return (*inputs, *named, dict(self.kinds)) if self.kinds else (*inputs, *named)
 
     def _built_store(self) -> Store:
         settings = self.config.neighbors
@@ -251,6 +285,7 @@ class Build:
             verbatim=settings.verbatim,
             tokenizer=self.config.text.tokenizer,
             score=settings.score,
+            kinds=self.kinds,
         )
 
     def _neighbors_and_derivations(self, split: str) -> None:

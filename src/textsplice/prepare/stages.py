@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -32,6 +32,7 @@ from textsplice.oracle.numbering import neighbor_counts, word_ids
 from textsplice.ragged import Ragged
 from textsplice.runs.prepared import read_tables
 from textsplice.runs.prepared_files import PreparedFiles
+from textsplice.slots.wordings import FieldKind
 from textsplice.text import (
     BEGIN_ID,
     END_ID,
@@ -96,7 +97,7 @@ def _linearized(tokens: list[str], numbers: NDArray[np.int32], names: list[str])
     name = ""
     for place, number in enumerate(numbers):
         if number < 0:
-            name = named[tokens[place]]
+            name = named.get(tokens[place], name)  # or a word of a value that is never copied
         elif number != field:
             field = int(number)
             segments.append(Segment(name, place, place + 1))
@@ -126,6 +127,7 @@ def build_store(
     verbatim: bool,
     tokenizer: Tokenizer,
     score: str,
+    kinds: Mapping[str, FieldKind] | None = None,
 ) -> Store:
     """The masked training texts and their index; `verbatim` offers only texts that say all their values."""
     rows = read_columns(files.texts("train"))
@@ -150,6 +152,7 @@ def build_store(
         tokenizer=tokenizer,
         fold=yes_no_fields(tables) if "auto" in fold else frozenset(fold),
         score=score,
+        kinds=kinds,
     )
 
 

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from textsplice.corpus.table import Example
 from textsplice.oracle.numbering import TABLE, neighbor_counts, neighbor_ranks, word_ids
 from textsplice.prepare.stages import shapes
 from textsplice.runs.prepared import Prepared, PreparedSplit
+from textsplice.slots.kinds import Finding, find_kinds
+from textsplice.slots.lexicon import Lexicon
 from textsplice.text import Vocabulary
 
 
@@ -79,6 +82,25 @@ def summarize(prepared: Prepared, split_name: str) -> SplitSummary:
         same_table=_same_table(prepared, split),
         leaked=leak(prepared, split_name) if split_name != "train" else None,
     )
+
+
+def would_find(prepared: Prepared) -> list[Finding]:
+    """The kinds of fields that `corpus.kinds = ["auto"]` would find in the training texts."""
+    train = prepared.split("train")
+    rows = zip(train.ids, train.table_of.tolist(), train.texts, strict=True)
+    return find_kinds(Example(name, train.tables[table], text) for name, table, text in rows)
+
+
+def how_checked(found: Finding, lexicon: Lexicon | None) -> str:
+    """How the values of a field are looked for in texts."""
+    known = lexicon.fields.get(found.field) if lexicon else None
+    if found.kind == "unsaid":
+        return "no"
+    if known and known.wordings:
+        return "in part, by the lexicon" if known.partial else "by the lexicon"
+    if found.kind in ("yes/no", "worded"):
+        return "unchecked" if found.kind == "yes/no" else "if said word for word"
+    return "word for word"
 
 
 def leak(prepared: Prepared, split_name: str) -> float:

@@ -20,6 +20,7 @@ from textsplice.runs.prepared_files import TARGETS
 from textsplice.slots.check import check_slots
 from textsplice.slots.lexicon import Lexicon
 from textsplice.text import BEGIN, END, Linearized, Tokenizer, linearize, tokenize
+from textsplice.text.linearize import NOTHING_UNSAID, Unsaid
 from textsplice.text.verbatim import unsaid_values
 
 ROWS_PER_BATCH = 10_000
@@ -79,7 +80,11 @@ def with_lists(config: CorpusConfig) -> CorpusConfig:
 
 
 def tokenized_examples(
-    corpus: Corpus, split: str, config: CorpusConfig, tokenizer: Tokenizer
+    corpus: Corpus,
+    split: str,
+    config: CorpusConfig,
+    tokenizer: Tokenizer,
+    unsaid: Unsaid = NOTHING_UNSAID,
 ) -> Iterator[Tokenized]:
     """The examples of a split in tokens; those that are too long are refused, cut or left out."""
     seen: set[bytes] = set()
@@ -99,7 +104,7 @@ def tokenized_examples(
             seen.add(digest)
         # The references of a table are often adjacent. The order of its fields matters here.
         if table is None or example.table.fields != table.fields:
-            table, linearized = example.table, linearize(example.table, tokenizer)
+            table, linearized = example.table, linearize(example.table, tokenizer, unsaid)
         tokens = tokenize(example.text or "", tokenizer)
         if len(tokens) > config.max_tokens or len(linearized.tokens) > config.max_table_tokens:
             if config.too_long == "drop":

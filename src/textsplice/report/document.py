@@ -20,7 +20,7 @@ from textsplice.oracle.writing import Writing
 from textsplice.search.generation import FORMATS as GENERATION_FORMATS
 from textsplice.search.generation import Generation, Step, make_generation
 from textsplice.search.verify import find_lie
-from textsplice.text.linearize import linearize
+from textsplice.text.linearize import NOTHING_UNSAID, Unsaid, linearize, unsaid_in
 from textsplice.text.tokens import Tokenizer, tokenize
 
 # What a span is shown as: in a trace, a word that no source has is a gap.
@@ -132,9 +132,10 @@ def oracle_document(
     splices: Sequence[Splice],
     words: Mapping[int, str] | None = None,
     tokenizer: Tokenizer = "words",
+    unsaid: Unsaid = NOTHING_UNSAID,
 ) -> Document:
     """The document of an oracle's derivation, to see what a policy learned from."""
-    sources = Sources(linearize(table, tokenizer), tuple(neighbors), words or {})
+    sources = Sources(linearize(table, tokenizer, unsaid), tuple(neighbors), words or {})
     generation = make_generation(
         id=id,
         table=table,
@@ -151,10 +152,17 @@ def oracle_document(
 
 def _cells(generation: Generation) -> list[Cell]:
     """The table's values in order, as they were given, with their positions in the linearized table."""
-    values = [value for _, given in generation.table for value in given if tokenize(value, generation.cut)]
+    table = generation.sources.table
+    unsaid = unsaid_in(table, generation.table, generation.cut)
+    values = [
+        value
+        for field, given in generation.table
+        for value in given
+        if not unsaid.has(field, value) and tokenize(value, generation.cut)
+    ]
     return [
         Cell(segment.field, value, segment.start, segment.stop)
-        for value, segment in zip(values, generation.sources.table.segments, strict=True)
+        for value, segment in zip(values, table.segments, strict=True)
     ]
 
 

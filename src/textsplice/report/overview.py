@@ -22,7 +22,12 @@ DEEPEST = 10  # level of a setting that is shown
 
 
 def write_report(
-    run_or_file: Path, out: Path | None = None, *, derivations: int = DERIVATIONS, force: bool = False
+    run_or_file: Path,
+    out: Path | None = None,
+    *,
+    derivations: int = DERIVATIONS,
+    lexicon: str | None = None,
+    force: bool = False,
 ) -> Path:
     """Writes the report to `out`, by default `report.html` in the run or next to the file; returns its path.
 
@@ -31,14 +36,14 @@ def write_report(
     if out is None:
         folder = run_or_file if run_or_file.is_dir() else run_or_file.parent
         out = folder / "report.html"
-    content = sealed(report_html(run_or_file, derivations=derivations))
+    content = sealed(report_html(run_or_file, derivations=derivations, lexicon=lexicon))
     write_new(out, content, force=force, replace_sealed=True)
     return out
 
 
-def report_html(run_or_file: Path, *, derivations: int = DERIVATIONS) -> str:
-    """The report as one self-contained page."""
-    run = read_run(run_or_file)
+def report_html(run_or_file: Path, *, derivations: int = DERIVATIONS, lexicon: str | None = None) -> str:
+    """The report as one self-contained page; `lexicon` as for `read_run`."""
+    run = read_run(run_or_file, lexicon=lexicon)
     worst = run.faithfulness.faults[:WORST] if run.faithfulness else []
     documents = _documents(run, derivations, [fault.id for fault in worst])
     shown = {document.generation.id: document for document in documents}
@@ -82,7 +87,7 @@ def _documents(run: RunFacts, count: int, worst: Sequence[str]) -> list[Document
 def _summary(run: RunFacts) -> str:
     numbers = [(f"{score.points:.2f}", score.metric) for score in islice(run.scores, 2)]
     if run.faithfulness:
-        numbers.append((f"{run.faithfulness.summary.error_rate:.1%}", "slot errors"))
+        numbers.append((run.faithfulness.summary.rate(1), "slot errors"))
     if habits := run.habits:
         numbers += [
             (f"{habits.outputs:,}", "texts"),
@@ -147,7 +152,8 @@ def _scores(run: RunFacts) -> str:
     if run.faithfulness:
         summary = run.faithfulness.summary
         made = f"missing, wrong, repeated or added, of {summary.slots:,} slots; {run.faithfulness.lexicon}"
-        rows.append(_score_row("slot errors", f"{summary.error_rate:.2%}", made))
+        made += f"; {summary.told_unchecked()}" if summary.unchecked else ""
+        rows.append(_score_row("slot errors", summary.rate(), made))
     if habits := run.habits:
         made = f"over {habits.outputs - habits.abstained} texts of {run.outputs and run.outputs.name}"
         rows += [

@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 from textsplice.errors import InputError
+from textsplice.evaluate.evaluation import NO_LEXICON, default_lexicon, unsaid_kinds
 from textsplice.evaluate.experiments.derivations import sources_read
 from textsplice.evaluate.metrics.metric import metric_named
+from textsplice.evaluate.outputs import generation_outputs
 from textsplice.evaluate.score import Score, Signature
+from textsplice.evaluate.tables import wording
 from textsplice.files import file_hash
 from textsplice.oracle.numbering import Numbering
 from textsplice.parsing import read_object, unreadable
@@ -21,7 +24,7 @@ from textsplice.runs.run import Run
 from textsplice.search.generation import FORMATS as GENERATION_FORMATS
 from textsplice.search.rows import read_generations
 from textsplice.slots.check import SlotSummary, check_slots, summarize_slots
-from textsplice.slots.lexicon import BUNDLED, Lexicon
+from textsplice.slots.lexicon import Lexicon
 
 JSON = Mapping[str, object]
 
@@ -78,8 +81,12 @@ class RunFacts:
     faithfulness: Faithfulness | None
 
 
-def read_run(path: Path) -> RunFacts:
-    """Reads a run's folder, or a file of generations with the run whose folder it is in."""
+def read_run(path: Path, *, lexicon: str | None = None) -> RunFacts:
+    """Reads a run's folder, or a file of generations with the run whose folder it is in.
+
+    Slots are checked with the `lexicon` of that name or file; by default with that of the corpus, or with the
+    values as written.
+    """
     if not path.exists():
         raise InputError(
             "there is no such run or file.",
@@ -107,7 +114,7 @@ def read_run(path: Path) -> RunFacts:
         outputs_hash=file_hash(outputs) if outputs else "",
         habits=_habits(outputs) if outputs else None,
         scores=_scores(folder / SCORES, outputs),
-        faithfulness=_faithfulness(outputs, settings) if outputs else None,
+        faithfulness=_faithfulness(outputs, run, settings, lexicon) if outputs else None,
     )
 
 
@@ -195,26 +202,23 @@ def _score(row: JSON, where: str) -> Score:
     return Score(value, signature)
 
 
-def _faithfulness(outputs: Path, settings: Mapping[str, JSON]) -> Faithfulness | None:
-    """Checks every text against its table with the corpus's lexicon, or with the values as written."""
-    texts = [
-        (row.id, row.text, row.table)
-        for _, row in read_generations(outputs)
-        if row.status != "abstained" and tuple(row.table)
-    ]
-    if not texts:  # traces without records
+def _faithfulness(
+    outputs: Path, run: Run | None, settings: Mapping[str, JSON], asked: str | None
+) -> Faithfulness | None:
+    """Checks every text against its table, with the values as written if there is no lexicon."""
+    rows = [row for _, row in read_generations(outputs) if row.status != "abstained" and tuple(row.table)]
+    if not rows or asked == NO_LEXICON:  # traces without records
         return None
-    name = str(settings.get("corpus", {}).get("source", "")).split(":")[0]
-    known = name in BUNDLED
-    lexicon = Lexicon.load(name) if known else Lexicon.of_tables(table for _, _, table in texts)
-    reports = [check_slots(text, table, lexicon) for _, text, table in texts]
+    kinds = unsaid_kinds(generation_outputs(rows)) | (run.kinds if run and settings else {})
+    source = str(settings.get("corpus", {}).get("source", ""))
+    name = asked or default_lexicon(source)
+    lexicon = Lexicon.named(name, (row.table for row in rows), kinds)
+    reports = [check_slots(row.text, row.table, lexicon) for row in rows]
     faults = [
-        Faults(text[0], len(report.errors), str(report))
-        for text, report in zip(texts, reports, strict=True)
+        Faults(row.id, len(report.errors), str(report))
+        for row, report in zip(rows, reports, strict=True)
         if report.errors
     ]
     return Faithfulness(
-        summarize_slots(reports),
-        f"lexicon {name}" if known else "values as written",
-        sorted(faults, key=lambda fault: (-fault.errors, fault.id)),
+        summarize_slots(reports), wording(name), sorted(faults, key=lambda fault: (-fault.errors, fault.id))
     )

@@ -27,6 +27,7 @@ def portable(config: Config) -> Config:
         for section, values in config.to_dict().items()
     }
     search = config.search
+    # A lexicon that was named for a search is given again to whoever searches: --lexicon FILE.
     found = config_from_dict(sections, "export")
     judge, writers = search.judge and _last(search.judge), tuple(map(_last, search.writers))
     lexicon = config.text.lexicon
@@ -36,9 +37,13 @@ def portable(config: Config) -> Config:
         corpus=replace(
             found.corpus, targets=defaults.targets, target_alternatives=defaults.target_alternatives
         ),
-        search=replace(found.search, judge=judge, writers=writers),
+        search=replace(found.search, judge=judge, writers=writers, lexicon=_known(search.lexicon)),
         text=replace(found.text, lexicon=LEXICON if lexicon and lexicon not in BUNDLED else lexicon),
     )
+
+
+def _known(lexicon: str) -> str:
+    return lexicon if lexicon in BUNDLED else ""
 
 
 def portable_signature(signature: str) -> str:

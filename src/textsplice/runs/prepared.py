@@ -19,6 +19,7 @@ from textsplice.corpus import Table
 from textsplice.errors import StorageError
 from textsplice.neighbors.store import Store
 from textsplice.oracle.numbering import in_order
+from textsplice.runs.findings import read_findings
 from textsplice.runs.integrity import CheckedFiles, require_words
 from textsplice.runs.manifest import NAME as MANIFEST
 from textsplice.runs.manifest import Manifest, is_manifest
@@ -26,7 +27,9 @@ from textsplice.runs.ownership import locked, require_ours
 from textsplice.runs.prepared_files import TARGETS, PreparedFiles
 from textsplice.runs.prepared_split import PreparedSplit, require_sound
 from textsplice.runs.text_files import TextFiles
+from textsplice.slots.kinds import Finding, kinds_of
 from textsplice.slots.lexicon import Lexicon
+from textsplice.slots.wordings import FieldKind
 from textsplice.text import Vocabulary
 
 REMEDY = "Run `textsplice prepare` again: it makes damaged files again."
@@ -120,7 +123,20 @@ class Prepared:
     def lexicon(self) -> Lexicon | None:
         """How values are worded; None if the corpus was prepared without a lexicon."""
         path = self.files.lexicon
-        return Lexicon.load(self._path(path)) if path.name in self.manifest.hashes else None
+        if path.name not in self.manifest.hashes:
+            return None
+        return Lexicon.load(self._path(path)).with_kinds(self.kinds)
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """What kinds of fields there are, and why; nothing if that was not asked for."""
+        path = self.files.kinds
+        return read_findings(self._path(path)) if path.name in self.manifest.hashes else []
+
+    @property
+    def kinds(self) -> dict[str, FieldKind]:
+        """The kinds alone."""
+        return kinds_of(self.findings)
 
     @property
     def splits(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _NAMES = re.compile(
-    r"config\.toml|words\.json|vocab\.json|lexicon\.toml|manifest\.json|store(/.+)?"
+    r"config\.toml|words\.json|vocab\.json|lexicon\.toml|kinds\.json|manifest\.json|store(/.+)?"
     r"|(texts|encoded)/[^/]+\.parquet|(neighbors|derivations)/[^/]+-\d{4,}\.parquet"
 )
 
@@ -41,6 +41,10 @@ class PreparedFiles:
     @property
     def lexicon(self) -> Path:
         return self.folder / "lexicon.toml"
+
+    @property
+    def kinds(self) -> Path:
+        return self.folder / "kinds.json"
 
     @property
     def store(self) -> Path:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, cast
 from textsplice.config import Config, load_config, to_toml
 from textsplice.errors import StorageError, TextspliceError, TrainingError
 from textsplice.files import atomic_write_bytes, atomic_write_text, file_hash, storage_error
-from textsplice.neighbors.store import Store
+from textsplice.neighbors.store import Store, read_kinds
 from textsplice.runs.checkpoint import CheckpointFolder
 from textsplice.runs.companions import find_companion, places_of
 from textsplice.runs.encodings import EncodingFolder
@@ -42,6 +42,7 @@ from textsplice.runs.recognized import RUN as ABOUT
 from textsplice.runs.recognized import RUN_FORMATS, is_export, is_run
 from textsplice.runs.text_files import TextFiles
 from textsplice.slots.lexicon import Lexicon
+from textsplice.slots.wordings import FieldKind
 from textsplice.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -171,6 +172,11 @@ class Run:
             return None  # a file of that name would be somebody else's
         path = self._checked.path(LEXICON)
         return Lexicon.load(path) if path.is_file() else None
+
+    @property
+    def kinds(self) -> dict[str, FieldKind]:
+        """The kinds of fields, if its corpus was prepared with them."""
+        return read_kinds(self._checked.folder_path(STORE))
 
     def read_lexicon(self) -> bytes:
         """The content of its lexicon's file."""

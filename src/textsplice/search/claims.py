@@ -63,13 +63,13 @@ def beyond(settings: SearchConfig, config: Config) -> str | None:
 
 
 def otherwise(settings: SearchConfig | None, search: SearchConfig) -> str | None:
-    """The first setting that is not as it was asked for, as a clause; which judge is not looked at."""
+    """The first setting that is not as it was asked for, as a clause; which judge or lexicon is not asked."""
     if settings is None:
         return "it does not say its search settings"
     said, wanted = asdict(settings), asdict(search)
     for name in said:
         mine, right = said[name], wanted[name]
-        if name == "judge":
+        if name in ("judge", "lexicon"):
             mine, right = bool(mine), bool(right)
         if name not in NOT_PART_OF_HOW and mine != right:
             return f"its search.{name} is {said[name]!r}, not {wanted[name]!r} as asked for"

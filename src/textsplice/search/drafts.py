@@ -30,7 +30,7 @@ from textsplice.search.offers import Offers
 from textsplice.search.propose import PolicyProposer, Proposal
 from textsplice.search.rules.rule import Rule
 from textsplice.search.swap import SwapProposer
-from textsplice.text.linearize import Linearized, linearize
+from textsplice.text.linearize import Linearized
 from textsplice.text.masking import mask_runs
 from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID, Vocabulary
 
@@ -137,7 +137,7 @@ class DraftProposer:
         return (*kept, Standing(words, tuple(rule for rule in rules if rule.of_sources)))
 
     def _derived(self, example: Example, proposals: Sequence[Proposal], allow: NDArray[np.bool_]) -> Proposal:
-        table = linearize(example.table, self.offers.store.tokenizer)
+        table = self.offers.store.linearize(example.table)
         outcome = Outcome()
         outcome.obstacle = proposals[0].outcome.obstacle
         texts = self._judged(example, proposals)

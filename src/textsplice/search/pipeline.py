@@ -33,7 +33,7 @@ UNFINISHED = "the policy did not end the text"
 NOT_PART_OF_HOW = ("batch_size", "device")
 LATER = (
     *("max_table_tokens", "proposers", "writers", "swap_writes", "seams", "misplaced_values"),
-    *("avoid", "whole_sentences", "approved_first"),
+    *("avoid", "whole_sentences", "approved_first", "lexicon"),
 )
 
 
@@ -131,7 +131,7 @@ class Pipeline:
         return make_generation(
             id=example.id,
             table=example.table,
-            sources=Sources(linearize(example.table, self.tokenizer), (), {}),
+            sources=Sources(self.store.linearize(example.table), (), {}),
             splices=(),
             score=float("-inf"),
             status="abstained",
@@ -151,6 +151,8 @@ class Pipeline:
         settings["proposers"] = list(search.proposers)
         settings["avoid"] = list(search.avoid)
         settings["writers"] = [self.judge(writer).weights for writer in search.writers]
+        if search.lexicon and self.lexicon is not None:
+            settings["lexicon"] = self.lexicon.digest[:12]
         for name in LATER:  # not said if they are as they were before
             if getattr(search, name) == getattr(SearchConfig(), name):
                 del settings[name]

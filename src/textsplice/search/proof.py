@@ -271,7 +271,7 @@ def _derived_again(generation: Generation, rules: tuple[Rule, ...], proof: Proof
 def _swapped_again(generation: Generation, rules: tuple[Rule, ...], proof: Proof) -> str | None:
     """Swap needs no weights, so it is simply done again."""
     beam = (generation.search or {}).get("beam")
-    search = replace(proof.config.search, judge="")
+    search = replace(proof.config.search, judge="", lexicon="")
     search = replace(search, beam=beam) if isinstance(beam, int) else search
     again = next(_pipeline(proof).generations([_example(generation)], search, rules, quiet=True))
     if generation.status != again.status:

@@ -18,7 +18,6 @@ from textsplice.policy.kind import Kind
 from textsplice.policy.problem import Outcome, Problem
 from textsplice.search.offers import Offers
 from textsplice.search.rules.rule import Rule
-from textsplice.text.linearize import linearize
 
 if TYPE_CHECKING:
     from textsplice.policy.policy import Policy
@@ -100,7 +99,7 @@ class PolicyProposer:
         """What the policy is given; words that only these tables have get ids for the batch."""
         store = self.offers.store
         mask_fields |= self.policy.shape.config.mask_fields
-        linearized = [linearize(example.table, store.tokenizer) for example in examples]
+        linearized = [store.linearize(example.table) for example in examples]
         vocabulary = self.offers.vocabulary.extended(token for each in linearized for token in each.tokens)
         tasks: list[Task] = []
         for example, table in zip(examples, linearized, strict=True):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from textsplice.config import SearchConfig
-from textsplice.corpus.table import Example, Table
+from textsplice.corpus.table import Example
 from textsplice.oracle.numbering import TABLE
 from textsplice.oracle.sources import OfferedNeighbor, Sources
 from textsplice.oracle.splice import Splice
@@ -24,7 +24,7 @@ from textsplice.search.derive import derive
 from textsplice.search.offers import Offers
 from textsplice.search.propose import Proposal
 from textsplice.search.rules.rule import Rule
-from textsplice.text.linearize import Linearized, Segment, linearize
+from textsplice.text.linearize import Linearized, Segment
 from textsplice.text.masking import mask_runs, saying
 from textsplice.text.tokens import Tokenizer
 
@@ -64,14 +64,15 @@ class SwapProposer:
     def _proposal(self, example: Example, rules: tuple[Rule, ...]) -> Proposal:
         offers, store = self.offers, self.offers.store
         rows = offers.find(example.table, rules, reach=REACH)
-        neighbors = ((offers.neighbor(row), store.tables[int(store.table_of[row])]) for row in rows)
-        task = SwapTask(linearize(example.table, store.tokenizer), rules, store.tokenizer)
+        tables = (store.linearize(store.tables[int(store.table_of[row])]) for row in rows)
+        neighbors = zip(map(offers.neighbor, rows), tables, strict=True)
+        task = SwapTask(store.linearize(example.table), rules, store.tokenizer)
         sources, outcome = swap(task, neighbors, window=self.reach * offers.k)
         return Proposal(example, sources, offers.vocabulary.words, outcome)
 
 
 def swap(
-    task: SwapTask, neighbors: Iterable[tuple[OfferedNeighbor, Table]], *, window: int
+    task: SwapTask, neighbors: Iterable[tuple[OfferedNeighbor, Linearized]], *, window: int
 ) -> tuple[Sources, Outcome]:
     """Texts of the nearest neighbors that can be used, and the sources they are made of.
 
@@ -85,7 +86,7 @@ def swap(
         if used and rank % window == 0:
             break
         sources = Sources(task.table, (*used, neighbor), {})
-        splices = swap_values(sources, len(used), linearize(table, task.tokenizer), task.tokenizer)
+        splices = swap_values(sources, len(used), table, task.tokenizer)
         if splices is None:
             outcome.hinder(NOT_USABLE, rule=False, score=-rank)
             continue

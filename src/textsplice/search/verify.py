@@ -31,7 +31,7 @@ from textsplice.search.seams import not_where_they_are
 from textsplice.search.shapes import MOST_TOKENS, misshapen
 from textsplice.search.swap import SWAP
 from textsplice.search.traced import POLICY as TRACE
-from textsplice.text.linearize import linearize
+from textsplice.text.linearize import linearize, unsaid_in
 from textsplice.text.tokens import BEGIN, END, MASK, Tokenizer, tokenize
 
 # What makes texts without a policy names the very places it copied from.
@@ -140,7 +140,7 @@ def find_lie(
         settings = settings_of(generation, proof)
         lie = (
             _is_traced(generation)
-            or _table(generation)
+            or _table(generation, proof)
             or _neighbors(generation, proof)
             or _words(generation)
             or _attribution(generation)
@@ -273,8 +273,12 @@ def _cut(generation: Generation) -> str | None:
     return None
 
 
-def _table(generation: Generation) -> str | None:
-    if linearize(generation.table, generation.cut) != generation.sources.table:
+def _table(generation: Generation, proof: Proof | None) -> str | None:
+    """Source 0 is the table; what may not be copied has no segments, which only the run knows."""
+    found, cut = generation.sources.table, generation.cut
+    known = proof.store.unsaid if proof and generation.traced is None else None
+    unsaid = known or unsaid_in(found, generation.table, cut)
+    if linearize(generation.table, cut, unsaid) != found:
         return "source 0 is not its table"
     return None
 

@@ -9,9 +9,11 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from textsplice.corpus.table import Table
-from textsplice.slots.lexicon import Lexicon
+from textsplice.slots.lexicon import Lexicon, items_of
 from textsplice.slots.mentions import Mention
+from textsplice.slots.numbers import places, quantity
 from textsplice.slots.wordings import FieldWordings, words_of
+from textsplice.text.linearize import ASKED
 from textsplice.text.yes_no import is_yes_or_no
 
 Status = Literal["ok", "missing", "wrong", "repeated", "added", "unchecked"]
@@ -25,7 +27,7 @@ class Slot(NamedTuple):
 
     `missing`: the text does not say it. `wrong`: the text says another value of the field, `said`.
     `repeated`: the text says it more than once. `added`: the table does not have the field, but the text says
-    `said`. `unchecked`: a yes or no that the lexicon has no wording for.
+    `said`. `unchecked`: nobody can tell: the lexicon has no wording for a yes or no, or not all of them.
     """
 
     field: str
@@ -74,6 +76,22 @@ class SlotSummary:
         """Missing and wrong values per slot: what most papers call the slot error rate."""
         return sum(self.by_status.get(status, 0) for status in ("missing", "wrong")) / max(1, self.slots)
 
+    @property
+    def unchecked(self) -> dict[str, int]:
+        """Of each field, how many values nobody could check: they are neither right nor wrong."""
+        counts = {field: statuses.get("unchecked", 0) for field, statuses in self.by_field.items()}
+        return {field: count for field, count in counts.items() if count}
+
+    def rate(self, digits: int = 2) -> str:
+        """The error rate in words: nothing was checked, or a share of what was."""
+        checked = self.slots or any(self.by_status.get(status) for status in ERRORS)
+        return f"{self.error_rate:.{digits}%}" if checked or not self.unchecked else "unchecked"
+
+    def told_unchecked(self) -> str:
+        """What could not be checked, as a clause; "" if everything was."""
+        named = ", ".join(f"{field} ({count:,})" for field, count in self.unchecked.items())
+        return f"unchecked, since no wording is known: {named}" if named else ""
+
     def to_dict(self) -> dict[str, object]:
         """Plain data."""
         return {
@@ -89,21 +107,47 @@ class SlotSummary:
 
 def check_slots(text: str, table: Table, lexicon: Lexicon) -> SlotReport:
     """Looks for each value of the table, and for values that it does not have."""
-    slots = [(field, value) for field, values in table for value in values]
-    mentions = lexicon.matcher.find(words_of(text), slots)
-    said: dict[str, list[Mention]] = {}
+    asked: list[tuple[str, Sequence[str], FieldWordings]] = []
+    for field, values in table:
+        wordings = lexicon.fields.get(field, _AS_WRITTEN)
+        said = [value for value in values if value != ASKED]  # which has no word that could be found
+        if said and wordings.kind != "unsaid":
+            asked.append((field, items_of(said, wordings.kind), wordings))
+    slots = [(field, value) for field, values, _ in asked for value in values]
+    words = words_of(text)
+    mentions = lexicon.matcher.find(words, slots)
+    found_in: dict[str, list[Mention]] = {}
     for mention in mentions:
-        said.setdefault(mention.field, []).append(mention)
+        found_in.setdefault(mention.field, []).append(mention)
+    for field, values, wordings in asked:
+        if wordings.kind == "number":
+            found_in[field] = _with_numbers(field, values, words, mentions)
     elsewhere = {value.casefold() for _, value in slots}
     found: list[Slot] = []
-    for field, values in table:
-        if values:
-            wordings = lexicon.fields.get(field, _AS_WRITTEN)
-            found += _check_field(field, values, said.pop(field, ()), wordings, elsewhere)
-    for field, mentioned in said.items():
+    for field, values, wordings in asked:
+        found += _check_field(field, values, found_in.pop(field, ()), wordings, elsewhere)
+    for field, mentioned in found_in.items():
         foreign = _foreign(mentioned, (), lexicon.fields[field], elsewhere)
         found += [Slot(field, "", "added", value) for value in foreign[:1]]
     return SlotReport(tuple(found))
+
+
+def _with_numbers(
+    field: str, values: Sequence[str], words: Sequence[str], mentions: Sequence[Mention]
+) -> list[Mention]:
+    """The mentions of a field, with those of numbers that are written otherwise than in the table."""
+    own = [mention for mention in mentions if mention.field == field]
+    others = [mention for mention in mentions if mention.field != field and mention.verbatim]
+    taken = {place for mention in others for place in range(mention.start, mention.stop)}
+    for value in values:
+        wanted = quantity(value)
+        if wanted is None or any(value in mention.values for mention in own):
+            continue
+        spans = [span for span in places(words, wanted) if taken.isdisjoint(range(*span))]
+        # What is said there is this value, whatever other table writes it so.
+        own = [m for m in own if not any(m.start < stop and start < m.stop for start, stop in spans)]
+        own += [Mention(*span, field, frozenset((value,)), True) for span in spans]
+    return sorted(own)
 
 
 def slot_errors(texts: Sequence[str], tables: Iterable[Table], lexicon: Lexicon) -> list[int]:
@@ -140,12 +184,16 @@ def _check_field(
     elsewhere: set[str],
 ) -> Iterator[Slot]:
     foreign = _foreign(mentions, values, wordings, elsewhere)
+    if wordings.kind == "worded" and any(_may_be_said(value, wordings) for value in values):
+        foreign = []  # another value may be one more wording: "high" is said of "5 out of 5"
     for value in values:
         count = _times_said([mention for mention in mentions if value in mention.values])
-        if is_yes_or_no(value) and value not in wordings.wordings:
+        if is_yes_or_no(value) and value not in wordings.wordings and not wordings.kind:
             yield Slot(field, value, "unchecked")
+        elif not count and foreign:
+            yield Slot(field, value, "wrong", foreign.pop(0))
         elif not count:
-            yield Slot(field, value, "wrong", foreign.pop(0)) if foreign else Slot(field, value, "missing")
+            yield Slot(field, value, "unchecked" if _may_be_said(value, wordings) else "missing")
         elif foreign and len(values) == 1:
             yield Slot(field, value, "wrong", foreign.pop(0))
         elif count > 1 and not wordings.repeatable:
@@ -154,6 +202,13 @@ def _check_field(
             yield Slot(field, value, "ok")
     if foreign and len(values) > 1:
         yield Slot(field, "", "wrong", foreign[0])
+
+
+def _may_be_said(value: str, wordings: FieldWordings) -> bool:
+    """Whether a text may say a value in words that the lexicon does not know."""
+    if value in wordings.partial:
+        return True
+    return value not in wordings.wordings and (is_yes_or_no(value) or wordings.kind in ("yes/no", "worded"))
 
 
 def _times_said(mentions: Sequence[Mention]) -> int:

@@ -1,161 +1,202 @@
-"""Induces a lexicon from data: which phrases express which value of which field?
+"""Proposes a lexicon from data: which phrases say which value of which field?
 
-For each value, phrases of up to five words are chosen greedily. The best phrase appears in the most texts of
-tables with the value that have no chosen phrase yet, and rarely in texts of other tables. The result is a
-proposal for people to review: counting can't separate fields whose values occur together.
+Phrases are found in one half of the texts (`candidates.py`) and tried on the other half, which has other
+tables. A wording is proposed if it is right there with confidence, and more often than the value is anyway.
+For a yes/no field, what says yes says no where it is denied: `not ... family friendly`. A value for which
+nothing is found stays unchecked. The result is a proposal for people: `Proposal.to_toml` shows for each
+wording how often it is right, and sentences that have it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from textsplice.corpus.table import Example
-from textsplice.slots.lexicon import Lexicon
-from textsplice.slots.mentions import verbatim_phrases
-from textsplice.slots.wordings import FieldWordings, words_of
-from textsplice.text.yes_no import is_yes_or_no
+from textsplice.slots.candidates import DEFAULTS, Induction, Search
+from textsplice.slots.check import check_slots, summarize_slots
+from textsplice.slots.evidence import Evidence, Measured, measure
+from textsplice.slots.kinds import Finding, find_kinds
+from textsplice.slots.lexicon import SETS, Lexicon, Notes
+from textsplice.slots.phrases import NEGATING, NEGATIONS, Phrase, Sample
+from textsplice.slots.wordings import FieldKind, FieldWordings
+from textsplice.text.yes_no import PLAIN, SHORT
 
-_MARKS = frozenset(".!?,;:")
-
-
-@dataclass(frozen=True, slots=True)
-class Induction:
-    """Thresholds for proposing a phrase."""
-
-    most_values: int = 40  # a field with more values gets no phrases: its values appear verbatim
-    longest: int = 5
-    least_texts: int = 10
-    precision: float = 0.75  # least share of texts with the phrase whose tables have the value
-    lift: float = 2.0  # how much more frequent the phrase is with the value than without
-    gain: float = 0.01  # share of the value's texts that another phrase must explain
-    as_good: float = 0.9  # phrases that explain this share of the most are rivals
-    most_phrases: int = 12
-    repeated: float = 0.05  # a field said twice in a larger share of texts may be said twice
+_NO = frozenset(pair[0] for pair in (*PLAIN, *SHORT))
+DENIED = f"{NEGATIONS} ... "
+HEAD = """\
+# A proposal, found by counting: read it, and strike what is wrong. To strike a wording, delete its line or
+# put a # before it; what is left is accepted. Above each wording stands how often it was right in held-out
+# texts, and sentences that have it. To measure what is left:
+#     textsplice lexicon check CORPUS --lexicon FILE --wordings
+# What has no wording is not checked, and reported as unchecked. docs/lexicons.md explains the format.
+"""
 
 
-DEFAULTS = Induction()
+@dataclass(frozen=True)
+class Proposal:
+    """A lexicon, what its wordings are worth in texts they were not found in, and the kinds of fields."""
+
+    lexicon: Lexicon
+    measured: Measured
+    findings: Sequence[Finding]
+
+    def to_toml(self) -> str:
+        """The file, with the evidence as comments."""
+        fields = {
+            each.field: [
+                f"{each.kind}: {each.reason}.",
+                *self._unchecked(each),
+            ]
+            for each in self.findings
+        }
+        wordings = {key: self._note(each) for key, each in self.measured.wordings.items()}
+        text = self.lexicon.to_toml(Notes(fields, wordings))
+        if NEGATIONS not in text:
+            return f"{HEAD}\n{text}"
+        return f'{HEAD}\n[{SETS}]\nNOT = "{NEGATIONS}"\n\n{text.replace(f"{NEGATIONS} ...", "{NOT} ...")}'
+
+    def _note(self, evidence: Evidence) -> list[str]:
+        recall = self.measured.values.get((evidence.field, evidence.value))
+        share = f"{evidence.right / recall.texts:.0%} of the value's texts" if recall and recall.texts else ""
+        if not evidence.texts:
+            return ["by negation; not seen in held-out texts"]
+        right = f"{evidence.right:,} of {evidence.texts:,} right ({evidence.precision:.0%}), in {share}"
+        return [right, *(f"  “{sentence}”" for sentence in evidence.sentences)]
+
+    def _unchecked(self, found: Finding) -> list[str]:
+        """What is said about values that can't be checked, or only in part."""
+        known = self.lexicon.fields[found.field]
+        lines: list[str] = []
+        for (field, value), recall in self.measured.values.items():
+            if field != found.field or found.kind not in ("yes/no", "worded"):
+                continue
+            if value in known.wordings:
+                told = f"{value}: found in {recall.share:.0%} of {recall.texts:,} held-out texts"
+                partial = "; not finding it is reported as unchecked" if value in known.partial else ""
+                lines.append(told + partial)
+            else:
+                lines.append(f"{value}: no wording stood up to held-out texts; unchecked")
+        return lines
 
 
 def induce(examples: Iterable[Example], settings: Induction = DEFAULTS) -> Lexicon:
-    """Proposes wordings for the values of every field that has few."""
-    texts = [(example, words_of(example.text)) for example in examples if example.text]
-    values: dict[str, Counter[str]] = {}
-    for example, _ in texts:
+    """The proposed lexicon alone."""
+    return propose(examples, settings=settings).lexicon
+
+
+def propose(
+    examples: Iterable[Example],
+    kinds: Mapping[str, FieldKind] | None = None,
+    settings: Induction = DEFAULTS,
+) -> Proposal:
+    """Proposes wordings for the values of every field that has few; `kinds` are those that are known."""
+    sample = Sample.of(examples)
+    findings = [
+        replace(each, kind=kinds[each.field], reason="as given") if kinds and each.field in kinds else each
+        for each in find_kinds(sample.examples, settings)
+    ]
+    first, second = sample.halves()
+    search = Search(first, settings)
+    values: dict[str, Counter[str]] = {each.field: Counter() for each in findings}
+    for example in sample.examples:
         for field, given in example.table:
-            values.setdefault(field, Counter()).update(given)
-    grams = [_grams(_without_values(example, words), settings.longest) for example, words in texts]
-    common = _common(grams, settings.least_texts)
-    postings: dict[str, list[int]] = {}
-    for number, found in enumerate(grams):
-        for gram in found & common:
-            postings.setdefault(gram, []).append(number)
-    fields: dict[str, FieldWordings] = {}
-    for field, counts in values.items():
-        verbatim = _said_as_written(field, texts)
-        wordings: dict[str, tuple[str, ...]] = {}
-        if len(counts) <= settings.most_values:
-            for value in counts:
-                wordings[value] = _phrases(field, value, texts, postings, settings, verbatim=verbatim)
-        closed = {value: said for value, said in wordings.items() if said}
-        others = tuple(sorted(value for value in counts if value not in closed))
-        repeatable = _share_repeated(field, texts) > settings.repeated
-        fields[field] = FieldWordings(closed, others, verbatim=verbatim, repeatable=repeatable)
-    return Lexicon(fields)
+            values[field].update(given)
+    proposed: dict[str, FieldWordings] = {}
+    for each in findings:
+        proposed[each.field] = _field(each, search, values[each.field])
+    tried = _tried(Lexicon(proposed), second, search)
+    measured = measure(tried, second)
+    fields = {name: _judged(name, known, measured, settings) for name, known in tried.fields.items()}
+    return Proposal(_with_repeated(Lexicon(fields), second, settings), measured, findings)
 
 
-Texts = Sequence[tuple[Example, list[str]]]
+def _field(found: Finding, search: Search, counts: Counter[str]) -> FieldWordings:
+    """The candidates for the values of a field."""
+    if found.kind == "unsaid":
+        return FieldWordings({}, verbatim=False, kind="unsaid")
+    verbatim = found.kind != "yes/no" and found.said > 0.1
+    wordings: dict[str, tuple[str, ...]] = {}
+    if found.kind in ("yes/no", "worded", "said") and len(counts) <= search.settings.most_values:
+        phrases = {value: search.candidates(found.field, value, verbatim) for value in counts}
+        if found.kind == "yes/no":
+            phrases = _with_opposites(phrases)
+        wordings = {value: tuple(p.wording() for p in said) for value, said in phrases.items() if said}
+    others = tuple(sorted(value for value in counts if value not in wordings)) if verbatim else ()
+    return FieldWordings(wordings, others, verbatim=verbatim, kind=found.kind)
 
 
-def _phrases(
-    field: str,
-    value: str,
-    texts: Texts,
-    postings: dict[str, list[int]],
-    settings: Induction,
-    *,
-    verbatim: bool,
-) -> tuple[str, ...]:
-    having = {n for n, (e, _) in enumerate(texts) if field in e.table and value in e.table[field]}
-    # Only texts of tables that have the field count against a phrase.
-    asked = {n for n, (e, _) in enumerate(texts) if any(name == field and v for name, v in e.table)}
-    candidates: dict[str, set[int]] = {}
-    precision: dict[str, float] = {}
-    for gram, numbers in postings.items():
-        told = [n for n in numbers if n in asked]
-        right = {n for n in told if n in having}
-        if len(right) < settings.least_texts or len(right) < settings.precision * len(told):
-            continue
-        rate_with = len(right) / len(having)
-        rate_without = (len(told) - len(right) + 1) / (len(asked) - len(having) + 1)
-        if rate_with >= settings.lift * rate_without:
-            candidates[gram] = right
-            precision[gram] = len(right) / len(told)
-    unexplained = {n for n in having if not (verbatim and _says(value, texts[n][1]))}
-    chosen: list[str] = []
-    while candidates and unexplained and len(chosen) < settings.most_phrases:
-        gains = {gram: len(right & unexplained) for gram, right in candidates.items()}
-        most = max(gains.values())
-        if most < max(settings.least_texts, settings.gain * len(having)):
-            break
-        # Among phrases that explain about as much, the most precise and longest: "could park" before "could".
-        rivals = [gram for gram, gained in gains.items() if gained >= settings.as_good * most]
-        best = max(rivals, key=lambda gram: (round(precision[gram], 2), len(gram), gram))
-        del candidates[best]
-        unexplained -= set(postings[best])
-        chosen.append(best)
-    return tuple(chosen)
-
-
-def _without_values(example: Example, words: list[str]) -> list[str]:
-    """The words without the values of the table, so that no name becomes a wording."""
-    kept = list(words)
-    for _, values in example.table:
-        for value in values:
-            for phrase in verbatim_phrases(value):
-                size = len(phrase)
-                for start in range(len(words) - size + 1):
-                    if all(words[start + i] in phrase[i] for i in range(size)):
-                        kept[start : start + size] = ["."] * size
-    return kept
-
-
-def _grams(words: Sequence[str], longest: int) -> set[str]:
-    found: set[str] = set()
-    for start in range(len(words)):
-        for stop in range(start + 1, min(start + longest, len(words)) + 1):
-            if words[stop - 1] in _MARKS:
-                break
-            found.add(" ".join(words[start:stop]))
+def _with_opposites(phrases: Mapping[str, Sequence[Phrase]]) -> dict[str, list[Phrase]]:
+    """For a yes/no field: what says yes says no where it is denied, even if that was too rare to be found."""
+    found = {value: list(said) for value, said in phrases.items()}
+    no = next((value for value in found if value.casefold() in _NO), None)
+    if no is not None:
+        for value, said in phrases.items():
+            for phrase in said if value != no else ():
+                opposite = Phrase(phrase.words, denied=True)
+                plain = not phrase.denied and NEGATING.isdisjoint(phrase.words.split())
+                if plain and not any(opposite in known for known in found.values()):
+                    found[no].append(opposite)
     return found
 
 
-def _common(grams: Sequence[set[str]], least: int) -> set[str]:
-    counts: Counter[str] = Counter()
-    for found in grams:
-        counts.update(found)
-    return {gram for gram, count in counts.items() if count >= least}
+def _tried(lexicon: Lexicon, held_out: Sample, search: Search) -> Lexicon:
+    """The wordings that are right in held-out texts, with confidence and more often than the value is there.
+
+    An opposite that is hardly ever seen there stays with the wording that it denies.
+    """
+    settings, measured = search.settings, measure(lexicon, held_out)
+    counts: dict[str, Counter[str]] = {}
+    for (name, value), recall in measured.values.items():
+        counts.setdefault(name, Counter())[value] = recall.texts
+    fields: dict[str, FieldWordings] = {}
+    for name, known in lexicon.fields.items():
+        total = max(1, counts.get(name, Counter()).total())
+
+        def stands(value: str, text: str, name: str = name, total: int = total) -> bool:
+            evidence = measured.wordings[name, value, text]
+            usual = counts.get(name, Counter())[value] / total
+            about = search.is_about(text.removeprefix(DENIED), name)
+            right, least = (
+                (settings.precision, settings.held_out)
+                if about
+                else (settings.strict, settings.held_out_strict)
+            )
+            return evidence.least >= least and evidence.precision >= max(right, usual)
+
+        kept = {value: [t for t in said if stands(value, t)] for value, said in known.wordings.items()}
+        affirmed = {text for said in kept.values() for text in said}
+        for value, said in known.wordings.items():
+            for text in said:
+                evidence = measured.wordings[name, value, text]
+                rare = evidence.texts < 2 * settings.least_texts and 2 * evidence.right >= evidence.texts
+                bare = text.removeprefix(DENIED)
+                if text not in kept[value] and bare != text and bare in affirmed and rare:
+                    kept[value].append(text)
+        wordings = {value: tuple(said) for value, said in kept.items() if said}
+        gone = [value for value in known.wordings if value not in wordings] if known.verbatim else []
+        fields[name] = replace(known, wordings=wordings, values=tuple(sorted((*known.values, *gone))))
+    return Lexicon(fields)
 
 
-def _says(value: str, words: Sequence[str]) -> int:
-    """How often a value appears verbatim in a text."""
-    best = 0
-    for phrase in verbatim_phrases(value):
-        size = len(phrase)
-        starts = range(len(words) - size + 1)
-        best = max(best, sum(all(words[s + i] in phrase[i] for i in range(size)) for s in starts))
-    return best
+def _judged(name: str, known: FieldWordings, measured: Measured, settings: Induction) -> FieldWordings:
+    """The same, which says of which values not all wordings are known."""
+    partial = {
+        value
+        for value in known.wordings
+        if (recall := measured.values.get((name, value))) is None or recall.share < settings.recall
+    }
+    return replace(known, partial=frozenset(partial))
 
 
-def _said_as_written(field: str, texts: Texts) -> bool:
-    """Whether values of a field appear verbatim in texts; `yes` and `no` do not."""
-    slots = [(value, words) for e, words in texts if field in e.table for value in e.table[field]]
-    if all(is_yes_or_no(value) for value, _ in slots):
-        return False
-    return sum(_says(value, words) > 0 for value, words in slots) > 0.1 * len(slots)
-
-
-def _share_repeated(field: str, texts: Texts) -> float:
-    slots = [(value, words) for e, words in texts if field in e.table for value in e.table[field]]
-    return sum(_says(value, words) > 1 for value, words in slots) / max(1, len(slots))
+def _with_repeated(lexicon: Lexicon, held_out: Sample, settings: Induction) -> Lexicon:
+    """The same, in which fields that people say twice may be said twice."""
+    reports = (check_slots(example.text or "", example.table, lexicon) for example in held_out.examples)
+    counts = summarize_slots(reports).by_field
+    fields = {
+        name: replace(known, repeatable=said.get("repeated", 0) > settings.repeated * sum(said.values()))
+        for name, known in lexicon.fields.items()
+        for said in (counts.get(name, {}),)
+    }
+    return Lexicon(fields)

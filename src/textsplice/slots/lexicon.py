@@ -9,6 +9,8 @@
     generic = []         # values that any text may mention, even if the table lacks them
     neutral = []         # phrases that do not express this field: "average price" is not a rating
     values = []          # more values, which are expressed verbatim
+    kind = "yes/no"      # or "said", "list", "number", "worded", "unsaid": docs/kinds.md
+    partial = []         # values of which some wordings are not known: not finding them is no error
 
     [familyFriendly.wordings]
     yes = ["{CHILD} friendly", "welcome|welcomes ... {CHILD}"]
@@ -22,21 +24,22 @@ is not `family friendly`.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import cast
+from typing import Literal, NamedTuple, cast, get_args
 
 from textsplice.config import unknown_name
 from textsplice.corpus.missing import missing_file
 from textsplice.corpus.table import Table
 from textsplice.errors import ConfigError
-from textsplice.parsing import parse_toml, read_text, unreadable
+from textsplice.parsing import parse_toml, read_text, short_repr, unreadable
 from textsplice.slots.mentions import Matcher
-from textsplice.slots.wordings import FieldWordings, parse_phrase
+from textsplice.slots.wordings import FieldKind, FieldWordings, parse_phrase
 from textsplice.text.yes_no import is_yes_or_no
 
 SHARED = " | "  # separates values that share their wordings
@@ -45,8 +48,11 @@ MAX_LEXICON_BYTES = 16 << 20
 MOST_PHRASES = 200_000  # with and without each optional word
 VALUES = "values"  # the name of the lexicon of the tables at hand
 SETS = "_sets"
+_COMMA = frozenset(",;|")
+_BETWEEN = re.compile(r"\s*[,;|]\s*(?:(?:and|or|&)\s+)?|\s+and\s+")  # items of a list in one value
 _SET = re.compile(r"\{([A-Z_]+)\}")
-_KEYS = ("verbatim", "repeatable", "generic", "neutral", "values", "wordings")
+_KEYS = ("kind", "verbatim", "repeatable", "partial", "generic", "neutral", "values", "wordings")
+KINDS = get_args(FieldKind)
 
 
 def lexicon_path(name: str | Path) -> Path:
@@ -60,6 +66,16 @@ def lexicon_path(name: str | Path) -> Path:
     except OSError as error:
         raise unreadable(error, path, ConfigError) from error
     raise missing_file(path, remedy=f"Name a TOML file, or one of {', '.join(BUNDLED)}.")
+
+
+class Notes(NamedTuple):
+    """Comments for a lexicon's file: of fields, and of wordings by field, value and wording."""
+
+    fields: Mapping[str, Sequence[str]]
+    wordings: Mapping[tuple[str, str, str], Sequence[str]]
+
+
+NO_NOTES = Notes({}, {})
 
 
 @dataclass(frozen=True)
@@ -80,46 +96,80 @@ class Lexicon:
         return cls(fields)
 
     @classmethod
-    def named(cls, name: str | Path, tables: Iterable[Table]) -> Lexicon:
+    def named(
+        cls, name: str | Path, tables: Iterable[Table], kinds: Mapping[str, FieldKind] | None = None
+    ) -> Lexicon:
         """The lexicon that `load` reads by this name; `values` is the lexicon of these tables."""
-        return cls.of_tables(tables) if name == VALUES else cls.load(name)
+        return cls.of_tables(tables, kinds) if name == VALUES else cls.load(name).with_kinds(kinds or {})
 
     @classmethod
-    def of_tables(cls, tables: Iterable[Table]) -> Lexicon:
-        """The lexicon for a corpus without one: values are expressed verbatim.
+    def of_tables(cls, tables: Iterable[Table], kinds: Mapping[str, FieldKind] | None = None) -> Lexicon:
+        """The lexicon for a corpus without one: values are expressed verbatim, as far as `kinds` allow.
 
         Yes and no are left out: the word `no` does not tell which field it is about.
         """
+        kinds = kinds or {}
         values: dict[str, dict[str, None]] = {}
         for table in tables:
             for field, given in table:
-                said = (value for value in given if not is_yes_or_no(value))
-                values.setdefault(field, {}).update(dict.fromkeys(said))
-        return cls({field: FieldWordings({}, tuple(known)) for field, known in values.items()})
+                kind = kinds.get(field, "")
+                said = (value for value in given if kind != "yes/no" and not is_yes_or_no(value))
+                values.setdefault(field, {}).update(dict.fromkeys(items_of(said, kind)))
+        return cls(
+            {
+                field: FieldWordings({}, () if kinds.get(field) == "unsaid" else tuple(known))
+                for field, known in values.items()
+            }
+        ).with_kinds(kinds)
+
+    def with_kinds(self, kinds: Mapping[str, FieldKind]) -> Lexicon:
+        """The same, which knows the kinds of more fields; what it says of a field itself comes first."""
+        if not kinds:
+            return self
+        fields = {
+            name: replace(known, kind=kinds[name]) if name in kinds and not known.kind else known
+            for name, known in self.fields.items()
+        }
+        more = {name: FieldWordings({}, kind=kind) for name, kind in kinds.items() if name not in fields}
+        return Lexicon({**fields, **more})
+
+    @property
+    def kinds(self) -> dict[str, FieldKind]:
+        """The kinds of the fields whose kind it says."""
+        return {name: known.kind for name, known in self.fields.items() if known.kind}
 
     @cached_property
     def matcher(self) -> Matcher:
         """Finds what a text says; built on first use."""
         return Matcher(self.fields)
 
-    def to_toml(self) -> str:
-        """The file that `load` reads."""
+    @property
+    def digest(self) -> str:
+        """A hash of what it says."""
+        return hashlib.sha256(self.to_toml().encode("utf-8", "surrogatepass")).hexdigest()
+
+    def to_toml(self, notes: Notes = NO_NOTES) -> str:
+        """The file that `load` reads; `notes` are comments of fields, and of wordings."""
         lines: list[str] = []
         for name, field in self.fields.items():
+            lines += [f"# {note}" for note in notes.fields.get(name, ())]
             lines.append(f"[{_key(name)}]")
+            if field.kind:
+                lines.append(f'kind = "{field.kind}"')
             if not field.verbatim:
                 lines.append("verbatim = false")
             if field.repeatable:
                 lines.append("repeatable = true")
-            if field.generic:
-                lines.append(f"generic = {_list(sorted(field.generic))}")
-            if field.neutral:
-                lines.append(f"neutral = {_list(field.neutral)}")
-            if field.values:
-                lines.append(f"values = {_list(field.values)}")
+            for key in ("partial", "generic", "neutral", "values"):
+                texts: Iterable[str] = getattr(field, key)
+                if texts:
+                    texts = sorted(texts) if isinstance(texts, frozenset) else texts
+                    lines.append(f"{key} = {_list(tuple(texts))}")
             if field.wordings:
                 lines += ["", f"[{_key(name)}.wordings]"]
-                lines += [f"{_key(value)} = {_list(said)}" for value, said in field.wordings.items()]
+                for value, said in field.wordings.items():
+                    told = {text: notes.wordings.get((name, value, text), ()) for text in said}
+                    lines.append(f"{_key(value)} = {_list(said, told)}")
             lines.append("")
         return "\n".join(lines)
 
@@ -165,7 +215,30 @@ def _field(name: str, section: object, sets: Mapping[str, str], where: str) -> F
         verbatim=_flag(data.get("verbatim", True), f"{name}.verbatim", where),
         repeatable=_flag(data.get("repeatable", False), f"{name}.repeatable", where),
         generic=frozenset(_texts(data.get("generic", []), f"{name}.generic", where)),
+        kind=_kind(data.get("kind", ""), f"{name}.kind", where),
+        partial=frozenset(_texts(data.get("partial", []), f"{name}.partial", where)),
     )
+
+
+def _kind(value: object, name: str, where: str) -> FieldKind | Literal[""]:
+    if value != "" and value not in KINDS:
+        raise ConfigError(
+            f"{name} = {short_repr(value)} is no kind of field.",
+            where=where,
+            remedy=f"Known: {', '.join(KINDS)}.",
+        )
+    return cast("FieldKind", value)
+
+
+def items_of(values: Iterable[str], kind: str) -> list[str]:
+    """The values of a field; of a `list`, those that are written into one are several: `red, green and blue`.
+
+    `The Fox and Hounds` is one.
+    """
+    if kind != "list":
+        return list(values)
+    several = ([value] if _COMMA.isdisjoint(value) else _BETWEEN.split(value) for value in values)
+    return [item for items in several for item in map(str.strip, items) if item]
 
 
 def _require_few_variants(fields: Iterable[FieldWordings], where: str) -> None:
@@ -200,8 +273,13 @@ def _key(text: str) -> str:
     return text if bare else json.dumps(text, ensure_ascii=False)
 
 
-def _list(texts: Sequence[str]) -> str:
+def _list(texts: Sequence[str], notes: Mapping[str, Sequence[str]] | None = None) -> str:
     quoted = ", ".join(json.dumps(text, ensure_ascii=False) for text in texts)
-    if len(quoted) < 90:
+    noted = notes and any(notes.values())
+    if len(quoted) < 90 and not noted:
         return f"[{quoted}]"
-    return "[\n" + "".join(f"  {json.dumps(text, ensure_ascii=False)},\n" for text in texts) + "]"
+    lines: list[str] = []
+    for text in texts:
+        lines += [f"  # {note}\n" for note in (notes or {}).get(text, ())]
+        lines.append(f"  {json.dumps(text, ensure_ascii=False)},\n")
+    return "[\n" + "".join(lines) + "]"

@@ -12,7 +12,7 @@ from textsplice.slots.wordings import GAP, FieldWordings, Phrase, parse_phrase, 
 GAP_WORDS = 4
 # A gap does not extend over these: "not cheap but family friendly" is family friendly, "for a non family
 # friendly meal" is not for families.
-_BARRIERS = frozenset(
+BARRIERS = frozenset(
     (*".!?,;:", "but", "and", "yet", "though", "although", "however", "not", "non", "no", "never", "without")
 )
 _ARTICLES = frozenset(("the", "a", "an"))
@@ -80,6 +80,8 @@ class Matcher:
         by_word: dict[str, list[_Place]] = {}
         self._known: set[tuple[str, str]] = set()
         for name, field in fields.items():
+            if field.kind == "unsaid":
+                continue
             for entry in _entries(name, field):
                 for word in entry.phrase[0]:
                     by_word.setdefault(word, []).append(_Place(entry, 1))
@@ -109,7 +111,7 @@ def _read(at: _Place, word: str) -> Iterable[_Place]:
     if entry.phrase[place] == GAP:
         if word in entry.phrase[place + 1]:
             yield _Place(entry, place + 2)
-        if skipped < GAP_WORDS and word not in _BARRIERS:
+        if skipped < GAP_WORDS and word not in BARRIERS:
             yield _Place(entry, place, skipped + 1)
     elif word in entry.phrase[place]:
         yield _Place(entry, place + 1)

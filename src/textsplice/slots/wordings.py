@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 from math import prod
+from typing import Literal
 
 from textsplice.errors import ConfigError
 from textsplice.parsing import short_repr
@@ -18,13 +19,19 @@ _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['’](?:t|re|ve|ll)\b)?|[£$�
 # One place of a phrase is the set of words allowed there; GAP is up to four words of any kind.
 Phrase = tuple[frozenset[str], ...]
 
+# How texts say the values of a field. "" is a field of which nothing is known: said, but for yes and no.
+FieldKind = Literal["said", "list", "number", "yes/no", "worded", "unsaid"]
+
 MOST_VARIANTS = 1024
 LONGEST_PHRASE = 10_000  # characters, with its sets written out
 
 
 @dataclass(frozen=True, slots=True)
 class FieldWordings:
-    """How the values of one field are worded."""
+    """How the values of one field are worded.
+
+    Of the values in `partial` only some wordings are known: a text that has none may say them all the same.
+    """
 
     wordings: Mapping[str, tuple[str, ...]]
     values: tuple[str, ...] = ()
@@ -32,6 +39,8 @@ class FieldWordings:
     repeatable: bool = False
     generic: frozenset[str] = frozenset()
     neutral: tuple[str, ...] = ()
+    kind: FieldKind | Literal[""] = ""
+    partial: frozenset[str] = frozenset()
 
     def known_values(self) -> list[str]:
         """All values; those with wordings come first."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -25,7 +26,7 @@ class Linearized:
     segments: list[Segment]
 
     def segment_numbers(self) -> list[int]:
-        """The segment number of each token, -1 for a field's name."""
+        """The segment number of each token, -1 for a field's name and for what is never copied."""
         numbers = [-1] * len(self.tokens)
         for number, segment in enumerate(self.segments):
             numbers[segment.start : segment.stop] = [number] * (segment.stop - segment.start)
@@ -44,19 +45,50 @@ def field_token(name: str) -> str:
     return f"{name}:"
 
 
-def linearize(table: Table, tokenizer: Tokenizer = "words") -> Linearized:
-    """The linearized table, without empty fields."""
+ASKED = "?"  # the value of a field that is asked for, where kinds of fields are known
+
+
+@dataclass(frozen=True, slots=True)
+class Unsaid:
+    """What is read like other values, but never copied: some fields and, with `asked`, the value `?`."""
+
+    fields: Collection[str] = frozenset()
+    asked: bool = False
+
+    def has(self, field: str, value: str) -> bool:
+        """Whether a value is one of these."""
+        return field in self.fields or (self.asked and value == ASKED)
+
+    @classmethod
+    def of_kinds(cls, kinds: Mapping[str, str]) -> Unsaid:
+        """What follows from the kinds of fields; nothing if there are none."""
+        return cls(frozenset(name for name, kind in kinds.items() if kind == "unsaid"), bool(kinds))
+
+
+NOTHING_UNSAID = Unsaid()
+
+
+def linearize(table: Table, tokenizer: Tokenizer = "words", unsaid: Unsaid = NOTHING_UNSAID) -> Linearized:
+    """The linearized table, without empty fields; what is `unsaid` is no segment."""
     tokens: list[str] = []
     segments: list[Segment] = []
     for name, values in table:
-        pieces = [piece for value in values if (piece := tokenize(value, tokenizer))]
+        pieces = [(value, piece) for value in values if (piece := tokenize(value, tokenizer))]
         if not pieces:
             continue
         tokens.append(field_token(name))
-        for piece in pieces:
-            segments.append(Segment(name, len(tokens), len(tokens) + len(piece)))
+        for value, piece in pieces:
+            if not unsaid.has(name, value):
+                segments.append(Segment(name, len(tokens), len(tokens) + len(piece)))
             tokens.extend(piece)
     return Linearized(tokens, segments)
+
+
+def unsaid_in(found: Linearized, table: Table, tokenizer: Tokenizer) -> Unsaid:
+    """What a linearized table leaves unsaid: fields without segments, and perhaps `?` in the others."""
+    fields = frozenset(name for name, _ in table) - {segment.field for segment in found.segments}
+    plain = Unsaid(fields)
+    return plain if linearize(table, tokenizer, plain) == found else Unsaid(fields, asked=True)
 
 
 def value_spaces(table: Table, tokenizer: Tokenizer) -> list[bool | None]:

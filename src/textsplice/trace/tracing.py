@@ -22,7 +22,7 @@ from textsplice.oracle.splice import provenance as replay_origins
 from textsplice.parsing import short_repr
 from textsplice.search.generation import Generation, Provenance, inner, utf16_spans
 from textsplice.search.traced import POLICY, Certificate, Gap, Traced
-from textsplice.text.linearize import Linearized, linearize
+from textsplice.text.linearize import NOTHING_UNSAID, Linearized, Unsaid, linearize
 from textsplice.text.masking import mask
 from textsplice.text.tokens import BEGIN, END, Tokens, tokenize
 from textsplice.trace.texts import Rows, SourceTexts
@@ -46,10 +46,11 @@ class _Words:
 
 
 class Tracer:
-    """Traces texts to those of a store."""
+    """Traces texts to those of a store; what is `unsaid` of a table is no source."""
 
-    def __init__(self, sources: SourceTexts) -> None:
+    def __init__(self, sources: SourceTexts, unsaid: Unsaid = NOTHING_UNSAID) -> None:
         self.sources = sources
+        self.unsaid = unsaid
 
     def trace(
         self,
@@ -72,7 +73,7 @@ class Tracer:
                 remedy="Split it into paragraphs.",
             )
         record = table if isinstance(table, Table) else Table.of(table) if table else NO_TABLE
-        linear = linearize(record, self.sources.tokenizer)
+        linear = linearize(record, self.sources.tokenizer, self.unsaid)
         # Words that no text has get numbers for this text only.
         words = _Words(self.sources.numbers)
         found = self._derive(tokens, linear, words.numbered, exact=exact)

@@ -101,4 +101,4 @@ def _table(metrics: Sequence[str], rows: Sequence[tuple[Evaluation, Mapping[str,
 def _slots(each: Evaluation) -> list[str]:
     if each.slots is None:
         return []
-    return [f"{each.slots.error_rate:.2%}", f"{each.slots.texts_with_errors:,}"]
+    return [each.slots.rate(), f"{each.slots.texts_with_errors:,}"]

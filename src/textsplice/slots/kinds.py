@@ -1,0 +1,255 @@
+"""What kind of field each field is, found in the tables and texts of a corpus.
+
+| kind     | its values are                              | so they are                                |
+|----------|---------------------------------------------|--------------------------------------------|
+| `said`   | said word for word                          | masked, copied, looked for                 |
+| `list`   | several, each said word for word            | the same, one by one                       |
+| `number` | numbers, perhaps with a unit                | the same; `1,000` says 1000                |
+| `yes/no` | a yes or a no, said in other words          | checked by a lexicon, otherwise unchecked  |
+| `worded` | categories, often said in other words       | masked, copied, and checked like yes/no    |
+| `unsaid` | not said at all: ids, codes, dialogue acts  | compared, never masked, copied or checked  |
+
+Nothing else is needed than counting how often texts say the values of their own tables, and how often those
+of other tables, which is chance. A field that is hardly ever said word for word is taken as `unsaid`: if it
+were copied, texts would say "in my give opinion". Whether other words say it, as `cheap` says `£`, or only go
+with it, as `I think` goes with an opinion, is for people to tell; `Finding.reason` says that there are some.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import cast
+
+from textsplice.corpus.table import Example
+from textsplice.errors import ConfigError
+from textsplice.slots.candidates import DEFAULTS, Induction, Search
+from textsplice.slots.evidence import measure
+from textsplice.slots.lexicon import KINDS, Lexicon, items_of
+from textsplice.slots.numbers import places, quantity
+from textsplice.slots.phrases import Sample, said_at
+from textsplice.slots.wordings import FieldKind, FieldWordings
+from textsplice.text.linearize import ASKED
+from textsplice.text.yes_no import is_yes_no_pair, is_yes_or_no
+
+AUTO = "auto"
+FEW_TEXTS = 10  # of fewer, nothing is concluded
+MOST_TEXTS = 5000  # that are looked at
+MOSTLY = 0.8  # said word for word in this share of texts: `said`
+OFTEN = 0.5  # numbers: there are no other words for them
+HARDLY = 0.05  # in a smaller share: not said word for word
+SEVERAL = 0.05  # share of tables with several values: a list
+NUMBERS = 0.9  # share of values that are numbers
+WORDED = 0.5  # share of texts whose value has a wording that stands up
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The kind of one field, and why."""
+
+    field: str
+    kind: FieldKind
+    reason: str
+    texts: int  # with a value of the field
+    values: int  # different ones
+    said: float  # share of texts that say the value word for word
+    empty: int = 0  # tables that name the field without a value, where other tables do not name it
+    asked: int = 0  # tables whose value is `?`: the field is asked for
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What is seen of one field: the values of each text that has some."""
+
+    rows: list[int]
+    values: list[tuple[str, ...]]
+    named: int  # tables that name the field, with or without a value
+    asked: int  # tables whose value is `?`
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        return Counter(value for values in self.values for value in values)
+
+
+class _Corpus:
+    """The texts that kinds are found in."""
+
+    def __init__(self, sample: Sample, settings: Induction) -> None:
+        self.sample = sample
+        self.settings = settings
+        self.fields: dict[str, _Seen] = {}
+        for row, example in enumerate(sample.examples):
+            for field, values in example.table:
+                seen = self.fields.get(field) or _Seen([], [], 0, 0)
+                said = tuple(value for value in values if value != ASKED)
+                if said:
+                    seen.rows.append(row)
+                    seen.values.append(said)
+                asked = seen.asked + (values != said)
+                self.fields[field] = _Seen(seen.rows, seen.values, seen.named + 1, asked)
+
+    @cached_property
+    def halves(self) -> tuple[Search, Sample]:
+        first, second = self.sample.halves()
+        return Search(first, self.settings), second
+
+    def share_said(self, seen: _Seen, kind: str = "") -> float:
+        """The share of values that their own texts say word for word."""
+        said = total = 0
+        for row, values in zip(seen.rows, seen.values, strict=True):
+            for value in items_of(values, kind):
+                total += 1
+                said += self._says(row, value, kind)
+        return said / max(1, total)
+
+    def by_chance(self, seen: _Seen) -> float:
+        """The share of values that texts of other tables, which have another value, say all the same."""
+        said = total = 0
+        step = max(1, len(seen.rows) // 2)
+        for place, row in enumerate(seen.rows):
+            other = seen.values[(place + step) % len(seen.rows)]
+            for value in other:
+                if value not in seen.values[place]:
+                    total += 1
+                    said += self._says(row, value, "")
+        return said / max(1, total)
+
+    def _says(self, row: int, value: str, kind: str) -> bool:
+        words = self.sample.words[row]
+        if next(said_at(value, words), None) is not None:
+            return True
+        wanted = quantity(value) if kind == "number" else None
+        return wanted is not None and bool(places(words, wanted))
+
+    def share_worded(self, field: str, seen: _Seen) -> float:
+        """The share of held-out texts whose value has a wording that is right there, and in most of them."""
+        if len(seen.counts) > self.settings.most_values:
+            return 0.0
+        search, held_out = self.halves
+        found = {
+            value: tuple(phrase.wording() for phrase in search.candidates(field, value, verbatim=False))
+            for value in search.values.get(field, ())
+        }
+        lexicon = Lexicon({field: FieldWordings(found, verbatim=False)})
+        measured = measure(lexicon, held_out)
+        good = {e.value for e in measured.wordings.values() if e.least >= self.settings.held_out}
+        texts = {value: each for (name, value), each in measured.values.items() if name == field}
+        told = sum(each.texts for value, each in texts.items() if value in good and each.share >= WORDED)
+        return told / max(1, sum(each.texts for each in texts.values()))
+
+
+def find_kinds(examples: Iterable[Example], settings: Induction = DEFAULTS) -> list[Finding]:
+    """The kind of each field, in the order in which tables first name them."""
+    kept = list(examples)
+    step = -(-len(kept) // MOST_TEXTS) or 1
+    corpus = _Corpus(Sample.of(kept[::step]), settings)
+    return [_find(corpus, field, seen) for field, seen in corpus.fields.items()]
+
+
+def _find(corpus: _Corpus, field: str, seen: _Seen) -> Finding:
+    texts, distinct = len(seen.rows), len(seen.counts)
+    unnamed = len(corpus.sample) - seen.named
+    empty = seen.named - texts - seen.asked if unnamed else 0
+    said = corpus.share_said(seen)
+
+    def finding(kind: FieldKind, reason: str, share: float = said) -> Finding:
+        more = f"; {seen.asked:,} tables ask for it" if seen.asked else ""
+        more += f'; {empty:,} tables name it without a value: if they ask for it, write "?"' if empty else ""
+        return Finding(field, kind, reason + more, texts, distinct, share, empty, seen.asked)
+
+    if not texts:
+        return finding("unsaid", "no table has a value")
+    if _is_yes_no(seen, said):
+        return finding("yes/no", "holds yes and no, which texts say in other words")
+    if texts < FEW_TEXTS:
+        return finding("said", f"only {texts} texts have it: taken as said")
+    for kind, share in (("number", _share_of_numbers(seen)), ("list", _share_of_lists(seen, said))):
+        as_kind = corpus.share_said(seen, kind)
+        wanted, enough = (NUMBERS, OFTEN) if kind == "number" else (SEVERAL, MOSTLY)
+        if share >= wanted and as_kind >= enough:
+            what = f"{share:.0%} are numbers" if kind == "number" else f"{share:.0%} have several values"
+            return finding(cast("FieldKind", kind), f"{what}, and {as_kind:.0%} are said", as_kind)
+    if said >= MOSTLY:
+        return finding("said", f"{said:.0%} are said word for word")
+    chance = corpus.by_chance(seen) if distinct > 1 else 0.0
+    if said >= HARDLY and said > 2 * chance:
+        return finding("worded", f"only {said:.0%} are said word for word, the others in other words")
+    return finding("unsaid", _hardly_said(corpus, field, seen, said, chance))
+
+
+def _hardly_said(corpus: _Corpus, field: str, seen: _Seen, said: float, chance: float) -> str:
+    """A field whose values texts do not say word for word; only people know whether they say them."""
+    reason = f"only {said:.0%} are said word for word"
+    reason += f", and as many by chance ({chance:.0%})" if said >= HARDLY else ""
+    if len(seen.counts) >= 0.5 * len(seen.rows):
+        reason += ", and nearly every text has another value: an id"
+    elif (worded := corpus.share_worded(field, seen)) >= WORDED:
+        reason += (
+            f"; words that go with {worded:.0%} of them were found: if these say the value, set"
+            f' "{field}=worded"'
+        )
+    return reason
+
+
+def _is_yes_no(seen: _Seen, said: float) -> bool:
+    values = {value.casefold() for value in seen.counts}
+    return all(map(is_yes_or_no, values)) or (is_yes_no_pair(values) and said < OFTEN)
+
+
+def _share_of_numbers(seen: _Seen) -> float:
+    return sum(n for value, n in seen.counts.items() if quantity(value)) / max(1, seen.counts.total())
+
+
+def _share_of_lists(seen: _Seen, said: float) -> float:
+    """Commas make a list only if texts do not say the value with them, as they say `Austin, Texas`."""
+    kind = "list" if said < MOSTLY else ""
+    return sum(len(items_of(values, kind)) > 1 for values in seen.values) / max(1, len(seen.values))
+
+
+def chosen_kinds(settings: Sequence[str], where: str = "corpus.kinds") -> dict[str, FieldKind]:
+    """The kinds that a configuration says itself: `id=unsaid`."""
+    chosen: dict[str, FieldKind] = {}
+    for setting in settings:
+        if setting == AUTO:
+            continue
+        field, equals, kind = setting.rpartition("=")
+        if not equals or not field.strip() or kind.strip() not in KINDS:
+            raise ConfigError(
+                f"{setting!r} is not of the form FIELD=KIND.",
+                where=where,
+                remedy=f'Write "{AUTO}", or for example "id=unsaid". Kinds: {", ".join(KINDS)}.',
+            )
+        chosen[field.strip()] = cast("FieldKind", kind.strip())
+    return chosen
+
+
+def decide(examples: Iterable[Example], settings: Sequence[str]) -> list[Finding]:
+    """What a configuration says of fields and, with `auto`, what is found of the others."""
+    chosen = chosen_kinds(settings)
+    found = find_kinds(examples) if AUTO in settings or chosen else []
+    unknown = sorted(chosen.keys() - {each.field for each in found})
+    if unknown:
+        raise ConfigError(
+            f"no table has the field {unknown[0]!r}.",
+            where="corpus.kinds",
+            remedy=f"Fields: {', '.join(each.field for each in found)}.",
+        )
+    kept: list[Finding] = []
+    for each in found:
+        if each.field in chosen:
+            reason = f"set in corpus.kinds; found: {each.kind}, {each.reason}"
+            kept.append(replace(each, kind=chosen[each.field], reason=reason))
+        elif AUTO in settings:
+            kept.append(each)
+    return kept
+
+
+def kinds_of(findings: Iterable[Finding]) -> dict[str, FieldKind]:
+    """The kinds alone."""
+    return {each.field: each.kind for each in findings}
