@@ -115,7 +115,7 @@ def test_a_failed_command_leaves_no_empty_file(
 ) -> None:
     input_file.write_text(input_file.read_text().splitlines()[0] + "\n{\n")
     out = tmp_path / "out.jsonl"
-    complaint(capsys, "generate", prepared().folder, input_file, "--out", out, "-q")
+    complaint(capsys, "generate", prepared().folder, input_file, "--out", out, "-q", "--strict")
     assert not out.exists()
 
 

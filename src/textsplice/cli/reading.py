@@ -48,7 +48,8 @@ def opened_source(named: str, kind: str | None) -> Generator[Source]:
         return
     with tempfile.TemporaryDirectory(prefix="textsplice-") as folder:
         kept = Path(folder, "stdin")
-        kind = kind or _format_of(_keep_standard_input(kept))
+        start = _keep_standard_input(kept)
+        kind = kind or _format_of(start)
         source = Source(str(kept.rename(kept.with_suffix(f".{kind}"))), kind, SHOWN)
         try:
             yield source

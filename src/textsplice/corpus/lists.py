@@ -105,7 +105,10 @@ def _array(cell: str) -> list[str] | None:
     if not (cell.startswith("[") and cell.endswith("]")):
         return None
     try:
-        items: object = json.loads(cell, parse_int=str, parse_float=str)
+        items: object = json.loads(cell, parse_int=str, parse_float=str, parse_constant=lambda _: None)
+        json.dumps(items, ensure_ascii=False).encode("utf-8")  # fails for half of a surrogate pair
+    except UnicodeEncodeError:
+        return None
     except (ValueError, RecursionError):
         return _python_array(cell)
     values = cast("list[object]", items)
@@ -117,7 +120,7 @@ def _array(cell: str) -> list[str] | None:
 def _python_array(cell: str) -> list[str] | None:
     if len(cell) > LONGEST_CELL * 100 or not _PYTHON_LIST.fullmatch(cell):
         return None
-    items = _PYTHON_ITEM.findall(cell[1:-1])
+    items = [found[0] for found in _PYTHON_ITEM.finditer(cell[1:-1])]
     return [
         _ESCAPED.sub(r"\1", item[1:-1]) if item[0] in "'\"" else _SPOKEN.get(item, item) for item in items
     ]
@@ -175,7 +178,8 @@ class _Column:
             return 0
         seen = Counter(part for cell in self.cells for part in lists.get(cell, (cell,)))
         recurring = sum(seen[part] > 1 for part in parts)
-        if recurring == len(parts) or (recurring > len(parts) / 2 and len(lists) > 1):
+        most = recurring > len(parts) / 2 and len(lists) > 1
+        if recurring == len(parts) or most or (separator == "|" and recurring >= len(parts) / 2):
             return len(lists)
         # Nothing recurs where every record has values of its own, such as the names of authors. Then most
         # cells must be lists, and of more than numbers: two of those may be a place on a map.
