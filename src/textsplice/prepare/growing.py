@@ -24,7 +24,7 @@ from textsplice.neighbors.store import Store, commonness
 from textsplice.prepare.texts import Tokenized, unsaid
 from textsplice.ragged import Ragged
 from textsplice.slots.lexicon import Lexicon
-from textsplice.text import BEGIN, END, Vocabulary, linearize, mask, tokenize
+from textsplice.text import BEGIN, END, Vocabulary, mask, tokenize
 from textsplice.text.tokens import normalize
 from textsplice.text.vocabulary import BEGIN_ID, END_ID, UNKNOWN_ID
 
@@ -148,7 +148,7 @@ class _Planner:
 
     def _tokenized(self, example: Example) -> Tokenized:
         corpus, cut = self.config.corpus, self.store.tokenizer
-        table, words = linearize(example.table, cut), tokenize(example.text or "", cut)
+        table, words = self.store.linearize(example.table), tokenize(example.text or "", cut)
         if not table.tokens:
             raise InputError(
                 f"the text {example.id!r} has no record: all its fields are empty.",

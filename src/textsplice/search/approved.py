@@ -19,7 +19,6 @@ from textsplice.search.derive import derive
 from textsplice.search.offers import Offers
 from textsplice.search.propose import Proposal
 from textsplice.search.rules.rule import Rule
-from textsplice.text.linearize import linearize
 from textsplice.text.tokens import BEGIN, END, tokenize
 
 APPROVED = Kind("approved")
@@ -52,7 +51,7 @@ class ApprovedProposer:
 
     def _proposal(self, example: Example, rules: tuple[Rule, ...]) -> Proposal:
         store = self.offers.store
-        table = linearize(example.table, store.tokenizer)
+        table = store.linearize(example.table)
         outcome = Outcome()
         outcome.obstacle = NONE_APPROVED
         for age, row in enumerate(store.approved_of(example.table)):
