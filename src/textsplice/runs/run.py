@@ -28,6 +28,7 @@ from textsplice.files import atomic_write_bytes, atomic_write_text, file_hash, s
 from textsplice.neighbors.store import Store
 from textsplice.runs.checkpoint import CheckpointFolder
 from textsplice.runs.companions import find_companion, places_of
+from textsplice.runs.fitted import default_system
 from textsplice.runs.encodings import EncodingFolder
 from textsplice.runs.integrity import CheckedFiles, listed_hashes, require_words, signed, unsigned
 from textsplice.runs.lineage import made_from
@@ -96,7 +97,7 @@ class Run:
                 where=str(folder),
                 remedy="Train one with `textsplice train CONFIG`.",
             )
-        run = cls(Path(folder))
+        run = cls(default_system(folder))
         found = run.about.get("format", FORMAT)
         if found != FORMAT:
             raise StorageError(
