@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from textsplice.config import Config, load_config
     from textsplice.corpus import Corpus, Example, Table, read_corpus
     from textsplice.evaluate import evaluate
+    from textsplice.fit import fit
     from textsplice.prepare import prepare
     from textsplice.search.generation import Generation
     from textsplice.splicer import Splicer, verify
@@ -37,6 +38,7 @@ __all__ = [
     "__version__",
     "add",
     "evaluate",
+    "fit",
     "load_config",
     "prepare",
     "read_corpus",
@@ -60,7 +62,7 @@ _HOMES = {
     "verify": "splicer",
 }
 # Rooms that are functions too (see `callable_module`), and the rules.
-_MODULES = ("evaluate", "prepare", "rules")
+_MODULES = ("evaluate", "fit", "prepare", "rules")
 
 
 def __getattr__(name: str) -> object:

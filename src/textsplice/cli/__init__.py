@@ -28,6 +28,7 @@ TRACEBACK = "TEXTSPLICE_TRACEBACK"  # a variable that asks for tracebacks
 # In the order in which a newcomer meets them; each module has a `register(app)`.
 COMMANDS = (
     "quickstart",
+    "fit",
     "data",
     "prepare",
     "inspect",

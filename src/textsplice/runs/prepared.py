@@ -20,6 +20,7 @@ from textsplice.errors import StorageError
 from textsplice.neighbors.store import Store
 from textsplice.oracle.numbering import in_order
 from textsplice.runs.findings import read_findings
+from textsplice.runs.fitted import default_system
 from textsplice.runs.integrity import CheckedFiles, require_words
 from textsplice.runs.manifest import NAME as MANIFEST
 from textsplice.runs.manifest import Manifest, is_manifest
@@ -46,7 +47,7 @@ class Prepared:
     @staticmethod
     def is_prepared(folder: Path | str) -> bool:
         """Whether a folder is one that `prepare` made, finished or not."""
-        return is_manifest(Path(folder) / MANIFEST)
+        return is_manifest(default_system(folder) / MANIFEST)
 
     @classmethod
     def require_free(cls, folder: Path) -> None:
@@ -56,7 +57,7 @@ class Prepared:
     @classmethod
     def open(cls, folder: Path | str) -> Prepared:
         """Opens a folder that `prepare` finished."""
-        files = PreparedFiles(Path(folder))
+        files = PreparedFiles(default_system(folder))
         if not cls.is_prepared(folder) or not files.vocabulary.is_file() or not files.config.is_file():
             raise StorageError(
                 "is not a finished prepared folder.",

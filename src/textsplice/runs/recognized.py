@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import cast
 
+from textsplice.runs.fitted import default_system
+
 RUN, EXPORT = "run.json", "export.json"
 RUN_FORMATS, EXPORT_FORMATS = "textsplice.run/", "textsplice.export/"
 ID = re.compile("[0-9a-f]{12}")
@@ -14,7 +16,7 @@ ID = re.compile("[0-9a-f]{12}")
 
 def is_run(folder: Path | str) -> bool:
     """Whether a folder is one that `train` made; other programs have a run.json too."""
-    match about := _read(Path(folder) / RUN):
+    match about := _read(default_system(folder) / RUN):
         case {"format": str(form), "id": str(), "version": str(), "prepared": str(), "files": dict()}:
             return form.startswith(RUN_FORMATS)
         case {"id": str(name), "version": str(), "prepared": str(), "command": list(), "hardware": dict()}:

@@ -29,6 +29,7 @@ from textsplice.neighbors.store import Store, read_kinds
 from textsplice.runs.checkpoint import CheckpointFolder
 from textsplice.runs.companions import find_companion, places_of
 from textsplice.runs.encodings import EncodingFolder
+from textsplice.runs.fitted import default_system
 from textsplice.runs.integrity import CheckedFiles, listed_hashes, require_words, signed, unsigned
 from textsplice.runs.ownership import (
     locked,
@@ -102,7 +103,7 @@ class Run:
                 where=str(folder),
                 remedy="Train one with `textsplice train CONFIG`.",
             )
-        run = cls(Path(folder))
+        run = cls(default_system(folder))
         found = run.about.get("format", FORMAT)
         if found != FORMAT:
             raise StorageError(

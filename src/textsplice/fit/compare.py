@@ -1,0 +1,88 @@
+"""Swap, drafts and FULL on the same dev records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from textsplice.corpus import Table, read_corpus
+from textsplice.evaluate.outputs import items_of
+from textsplice.evaluate.score import score
+from textsplice.search.generation import Generation
+from textsplice.slots.check import check_slots, summarize_slots
+from textsplice.slots.lexicon import VALUES, Lexicon
+from textsplice.splicer import Splicer
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one system did on dev."""
+
+    name: str
+    bleu: float
+    slot_errors: float | None  # percent of the slots that can be checked; None if none can
+    unchecked: int
+    copied: float  # percent of the words that stand in a source
+    splices: float
+    abstained: int
+    seconds: float  # a record
+    rows: tuple[Generation, ...]
+
+    @property
+    def merit(self) -> float:
+        """BLEU less the percentage of slots with an error: what decides."""
+        return self.bleu - (self.slot_errors or 0.0)
+
+    def to_dict(self) -> dict[str, object]:
+        """The figures."""
+        return {
+            "system": self.name,
+            "BLEU": round(self.bleu, 2),
+            "slot errors, %": None if self.slot_errors is None else round(self.slot_errors, 2),
+            "slots that could not be checked": self.unchecked,
+            "copied, %": round(self.copied, 1),
+            "splices": round(self.splices, 1),
+            "abstained": self.abstained,
+            "seconds a record": round(self.seconds, 3),
+        }
+
+
+class Referee:
+    """The dev records, their texts, and how slots are checked."""
+
+    def __init__(
+        self, source: str, text_column: str | None, tables: Sequence[Table], lexicon: Lexicon | None
+    ) -> None:
+        self.tables = tables
+        examples = list(read_corpus(source, "dev", text_column=text_column))
+        self._references = {item.table: item.references for item in items_of(examples)}
+        self._lexicon = lexicon or Lexicon.load(VALUES)
+
+    def judge(self, name: str, rows: Sequence[Generation], seconds: float) -> Result:
+        """The figures of one system's texts."""
+        bleu = score([row.text for row in rows], [self._references[row.table] for row in rows], ["BLEU"])
+        given = [row for row in rows if row.status == "ok"]
+        slots = summarize_slots(check_slots(row.text, row.table, self._lexicon) for row in given)
+        kinds = [row.sources.kind(place.source) for row in given for place in row.provenance]
+        return Result(
+            name=name,
+            bleu=100 * bleu[0].value,
+            slot_errors=100 * slots.error_rate if slots.slots else None,
+            unchecked=sum(slots.unchecked.values()),
+            copied=100 * sum(kind != "vocabulary" for kind in kinds) / max(1, len(kinds)),
+            splices=sum(len(row.splices) for row in given) / max(1, len(given)),
+            abstained=len(rows) - len(given),
+            seconds=seconds / max(1, len(rows)),
+            rows=tuple(rows),
+        )
+
+
+def open_candidate(name: str, folder: Path) -> Splicer:
+    """The splicer of one of the systems."""
+    return Splicer.untrained(folder) if name == "swap" else Splicer.load(folder)
+
+
+def best_of(results: Sequence[Result]) -> Result:
+    """The system that is kept as the default; of equals the one that needs least."""
+    return max(results, key=lambda result: result.merit)

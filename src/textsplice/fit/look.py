@@ -1,0 +1,98 @@
+"""What is in a stranger's corpus: rows, records, fields, texts that are in two splits."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textsplice.corpus import Example, Table, read_corpus
+from textsplice.corpus.source import is_one_file
+from textsplice.corpus.splits import SPLITS, table_digest
+from textsplice.errors import CorpusError
+from textsplice.search.sentences import ends_with_mark
+from textsplice.slots.kinds import Finding, find_kinds
+from textsplice.text.linearize import linearize
+from textsplice.text.tokens import BEGIN, END, tokenize
+from textsplice.text.verbatim import unsaid_values
+
+FEWEST = 30  # training rows; with fewer there is nothing to learn from or to splice from
+SAMPLE = 1000  # texts that are looked at for their sentences
+
+
+@dataclass(frozen=True)
+class Look:
+    """What was found in a corpus."""
+
+    rows: dict[str, int]  # by split
+    records: dict[str, int]  # different ones, by split
+    fields: tuple[Finding, ...]
+    shared: float  # share of the dev texts that are training texts too
+    whole_sentences: bool  # nearly all texts end with a mark
+    verbatim: float  # share of training texts that say all values word for word
+    longest: int  # tokens of the longest training text
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The splits that there are."""
+        return tuple(self.rows)
+
+
+def look_at(source: str, text_column: str | None) -> Look:
+    """Reads a corpus and counts; `CorpusError` if nothing can be learned from it."""
+    found = {split: list(rows) for split in SPLITS if (rows := _rows(source, split, text_column))}
+    train = found.get("train", [])
+    if len(train) < FEWEST:
+        raise CorpusError(
+            f"there are {len(train)} rows to learn from; at least {FEWEST} are needed.",
+            where=source,
+            remedy="Give more records with a text each. `textsplice trace` needs no training.",
+        )
+    if "dev" not in found:
+        raise CorpusError(
+            "there are no dev rows, on which systems are compared.",
+            where=source,
+            remedy="Put all rows into one file: it is cut by record.",
+        )
+    known = {example.text for example in train}
+    dev = found["dev"]
+    sample = train[:: -(-len(train) // SAMPLE)]
+    marks = [ends_with_mark(tokenize(example.text or "")) for example in sample]
+    fields = tuple(find_kinds(train))
+    return Look(
+        rows={split: len(rows) for split, rows in found.items()},
+        records={split: len({table_digest(row.table) for row in rows}) for split, rows in found.items()},
+        fields=fields,
+        shared=sum(example.text in known for example in dev) / len(dev),
+        whole_sentences=sum(marks) >= 0.9 * len(marks),
+        verbatim=_share_verbatim(sample, {each.field for each in fields if each.kind == "unsaid"}),
+        longest=max(len(tokenize(example.text or "")) for example in train),
+    )
+
+
+def _share_verbatim(examples: Sequence[Example], unsaid: set[str]) -> float:
+    """The share of texts that say all values of their tables that are said at all."""
+    whole = 0
+    for example in examples:
+        record = {name: list(values) for name, values in example.table if name not in unsaid}
+        tokens = [BEGIN, *tokenize(example.text or ""), END]
+        whole += not unsaid_values(tokens, linearize(Table.of(record)))
+    return whole / len(examples)
+
+
+def _rows(source: str, split: str, text_column: str | None) -> list[Example]:
+    """The rows of a split that have a text; none if the corpus has no such split."""
+    try:
+        corpus = read_corpus(source, split, text_column=text_column)
+        return [example for example in corpus if (example.text or "").strip()]
+    except CorpusError:
+        if split == "train" or is_one_file(source):
+            raise
+        return []
+
+
+def unpicked(source: str, split: str, text_column: str | None, most: int) -> list[Table]:
+    """Different tables of a split in an order that depends on nothing but the tables."""
+    corpus = read_corpus(source, split, text_column=text_column)
+    tables = Counter(example.table for example in corpus)
+    return sorted(tables, key=table_digest)[:most]

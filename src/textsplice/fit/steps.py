@@ -1,0 +1,197 @@
+"""`fit`: look, prepare, train what suits the size, compare on dev, keep the best."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from textsplice.config import Config, load_config, to_toml
+from textsplice.corpus import Table
+from textsplice.errors import ConfigError, InputError, TrainingError
+from textsplice.fit.compare import Referee, Result, best_of, open_candidate
+from textsplice.fit.look import Look, look_at, unpicked
+from textsplice.fit.plan import (
+    TAUGHT_RECORDS,
+    Plan,
+    base_config,
+    full_config,
+    plan_for,
+    with_steps,
+    writer_config,
+)
+from textsplice.fit.told import found_lines, planned_lines, result_lines, summary
+from textsplice.prepare import prepare
+from textsplice.report.overview import write_report
+from textsplice.runs import Prepared, Run
+from textsplice.runs.fitted import FIT, FOLDERS, fitted
+from textsplice.runs.outputs import OutputFolder
+from textsplice.search.rows import row_text
+from textsplice.splicer import Splicer
+
+COMPARED = 120  # dev records
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What `fit` made: a folder that `generate` and `Splicer.load` take, and how the systems compare."""
+
+    folder: Path
+    best: str
+    results: tuple[Result, ...]
+    report: Path
+
+    def splicer(self) -> Splicer:
+        """The system that is kept as the default."""
+        return open_candidate(self.best, self.folder / FOLDERS[self.best])
+
+
+def fit(
+    source: str | Path,
+    out: str | Path = "runs/mine",
+    *,
+    minutes: float = 30.0,
+    text_column: str | None = None,
+    lexicon: str | Path | None = None,
+    say: Say = lambda _line: None,
+) -> Fitted:
+    """Makes a stranger's file into a system that writes, within about so many minutes.
+
+    Looks at the corpus, prepares it, trains what suits its size, compares with untrained swap on dev and
+    keeps the best. What is finished is kept: called again, it goes on where it stopped. `say` is told what
+    was found, what will be done, and how it went.
+    """
+    if not 0 < minutes <= 10_000:
+        raise InputError(f"{minutes:g} minutes can't be planned.", remedy="Say for instance --minutes 30.")
+    work = _Work(str(source), text_column or "", str(lexicon or ""), Path(out), minutes, say)
+    return work.run()
+
+
+class _Work:
+    """One `fit`, step by step."""
+
+    def __init__(
+        self, source: str, text_column: str, lexicon: str, out: Path, minutes: float, say: Say
+    ) -> None:
+        self.source, self.text_column, self.lexicon = source, text_column, lexicon
+        self.out, self.minutes, self.say = out, minutes, say
+        self.folder = OutputFolder(out)
+
+    def run(self) -> Fitted:
+        self.say(f"[1/5] look at {self.source}")
+        look = look_at(self.source, self.text_column or None)
+        plan = plan_for(look, self.minutes)
+        self._tell(found_lines(look))
+        self._tell(planned_lines(plan, self.minutes))
+        base = base_config(self.source, self.text_column, self.lexicon, look, self.out)
+        self.folder.require_free("writer.toml", "full.toml", FIT, "summary.md")
+        Prepared.require_free(Path(base.output.prepared))
+
+        self.say("[2/5] prepare: tokens, masks, neighbors, least derivations")
+        prepared = prepare(base, quiet=False)
+        self.say("[3/5] train S2S+copy, which writes the drafts")
+        self._train("writer.toml", writer_config(base, look), prepared, plan.writer_minutes)
+        if plan.full_minutes:
+            self.say("[4/5] train FULL, which splices, on what S2S+copy writes")
+            self._train_full(look, plan)
+        else:
+            self.say(f"[4/5] FULL is left out: {plan.why_no_full}.")
+        self.say("[5/5] compare on dev")
+        return self._compared(look, prepared, plan)
+
+    def _tell(self, lines: Sequence[str]) -> None:
+        for line in lines:
+            self.say(f"  {line}")
+
+    def _config(self, name: str, made: Callable[[], Config]) -> Config:
+        """The configuration of an earlier call of the same settings, or a new one, which is written."""
+        path = self.out / name
+        if path.is_file():
+            before = load_config(path)
+            if before.corpus.source != self.source or before.corpus.text_column != self.text_column:
+                raise ConfigError(
+                    f"was made from {before.corpus.source}, not from {self.source}.",
+                    where=str(self.out),
+                    remedy="Use another --out.",
+                )
+            return before
+        config = made()
+        self.folder.write(name, to_toml(config))
+        return config
+
+    def _train(self, name: str, config: Config, prepared: Prepared, minutes: float) -> Config:
+        from textsplice.fit.speed import seconds_per_update
+        from textsplice.training import train
+
+        def timed() -> Config:
+            rows = len(prepared.learned("train"))
+            found = with_steps(config, rows, seconds_per_update(config, prepared), minutes)
+            self.say(
+                f"  {found.training.total_steps:,} updates of {found.training.batch_sequences} texts, "
+                f"about {minutes:.0f} minutes at most"
+            )
+            return found
+
+        known = self._config(name, timed)
+        run = Path(known.output.run)
+        fresh = Run.is_run(run) and not Run.open(run).is_of(prepared)
+        result = train(known, resume=not fresh, fresh=fresh)
+        if result.ending == "interrupted":
+            raise TrainingError(
+                "interrupted; what is done is kept.",
+                where=str(run),
+                remedy="The same command goes on where it stopped.",
+            )
+        return known
+
+    def _train_full(self, look: Look, plan: Plan) -> None:
+        writer = load_config(self.out / "writer.toml")
+        targets = self.out / "targets"
+        self._teach(writer)
+        config = full_config(writer, look, self.out, targets)
+        Prepared.require_free(Path(config.output.prepared))
+        prepared = prepare(config, quiet=False)
+        self._train("full.toml", config, prepared, plan.full_minutes)
+
+    def _teach(self, writer: Config) -> None:
+        """What the writer writes of the training records, for FULL to learn from."""
+        names = [
+            split for split in ("train", "dev") if not (self.out / "targets" / f"{split}.jsonl").is_file()
+        ]
+        if not names:
+            return
+        splicer = Splicer.load(writer.output.run)
+        search = replace(
+            writer.search, proposers=("policy",), swap_writes=False, choose="consensus", beam=4, seams=0.0
+        )
+        for split in names:
+            self.say(f"  S2S+copy writes the {split} records")
+            tables = unpicked(self.source, split, self.text_column or None, TAUGHT_RECORDS)
+            rows = splicer.generate_many(tables, search=search)
+            given = [row for row in rows if row.status == "ok" and row.text.strip()]
+            self.folder.write(f"targets/{split}.jsonl", "".join(map(row_text, given)))
+
+    def _compared(self, look: Look, prepared: Prepared, plan: Plan) -> Fitted:
+        tables = unpicked(self.source, "dev", self.text_column or None, COMPARED)
+        referee = Referee(self.source, self.text_column or None, tables, prepared.lexicon)
+        names = ["swap", "drafts", *(["full"] if plan.full_minutes else [])]
+        results = tuple(self._result(referee, name, tables) for name in names)
+        best = best_of(results)
+        summed = summary(self.source, look, results, best, self.out)
+        self.folder.write("summary.md", summed)
+        figures = [result.to_dict() for result in results]
+        self.folder.write(FIT, fitted(best.name, source=self.source, results=figures))
+        report = write_report(self.out / f"dev-{best.name}.jsonl", self.out / "report.html")
+        self._tell(result_lines(results, best, self.out, report))
+        return Fitted(self.out, best.name, results, report)
+
+    def _result(self, referee: Referee, name: str, tables: Sequence[Table]) -> Result:
+        self.say(f"  {name} writes {len(tables)} dev records")
+        splicer = open_candidate(name, self.out / FOLDERS[name])
+        begun = time.perf_counter()
+        rows = list(splicer.generate_many(tables))
+        seconds = time.perf_counter() - begun
+        self.folder.write(f"dev-{name}.jsonl", "".join(map(row_text, rows)))
+        return referee.judge(name, rows, seconds)

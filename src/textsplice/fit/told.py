@@ -1,0 +1,115 @@
+"""What `fit` tells: what it found, what it will do, how it went."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from textsplice.fit.compare import Result
+from textsplice.fit.look import Look
+from textsplice.fit.plan import Plan, enough_verbatim
+
+SHOWN = 10  # texts
+CLOSE = 1.0  # BLEU points within which chance decides
+
+
+def found_lines(look: Look) -> list[str]:
+    """What is in the corpus."""
+    counted = ", ".join(
+        f"{look.rows[split]:,} {split} rows of {look.records[split]:,} records" for split in look.splits
+    )
+    lines = [counted, "fields:"]
+    width = max((len(each.field) for each in look.fields), default=0)
+    lines += [f"  {each.field:{width}}  {each.kind:7} {each.reason}" for each in look.fields]
+    if look.shared:
+        lines.append(
+            f"{look.shared:.0%} of the dev texts stand word for word in train: scores on them flatter"
+            if look.shared >= 0.05
+            else f"{look.shared:.1%} of the dev texts stand word for word in train"
+        )
+    learned = (
+        "only those are learned and spliced from"
+        if enough_verbatim(look)
+        else "too few: all are learned from"
+    )
+    lines.append(f"{look.verbatim:.0%} of the texts say all values word for word; {learned}")
+    return lines
+
+
+def planned_lines(plan: Plan, minutes: float) -> list[str]:
+    """What will be done."""
+    lines = [f"within about {minutes:g} minutes: S2S+copy learns for up to {plan.writer_minutes:.0f}"]
+    if plan.full_minutes:
+        lines[0] += f", then FULL from what it writes for up to {plan.full_minutes:.0f}"
+    lines.append("then they and untrained swap write dev records; the best becomes the default")
+    return lines
+
+
+def figures(result: Result) -> list[str]:
+    """One row of the comparison."""
+    slots = "unchecked" if result.slot_errors is None else f"{result.slot_errors:.1f} %"
+    return [
+        result.name,
+        f"{result.bleu:.1f}",
+        slots,
+        f"{result.copied:.0f} %",
+        f"{result.splices:.1f}",
+        str(result.abstained),
+        f"{result.seconds:.2f}",
+    ]
+
+
+HEADINGS = ["system", "BLEU", "slot errors", "copied", "splices", "abstained", "seconds a record"]
+
+
+def result_lines(results: Sequence[Result], best: Result, out: Path, report: Path) -> list[str]:
+    """How the systems compare, and what to do next."""
+    table = [HEADINGS, *map(figures, results)]
+    widths = [max(len(row[column]) for row in table) for column in range(len(HEADINGS))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in table]
+    lines += ["", verdict(results, best)]
+    lines += [f"· {row.text}" for row in best.rows[:SHOWN]]
+    lines += ["", f"Write:   textsplice generate {out} records.csv --out texts.jsonl"]
+    lines += [f"Report:  {report}", f"Summary: {out / 'summary.md'}"]
+    return lines
+
+
+def verdict(results: Sequence[Result], best: Result) -> str:
+    """Which system is kept, in a sentence."""
+    others = [result for result in results if result is not best]
+    nearest = max((result.merit for result in others), default=float("-inf"))
+    if best.name == "swap":
+        return (
+            "The untrained swap is better than what was trained, and is kept: more records, or more minutes, "
+            "are needed for training to pay."
+        )
+    close = " (a difference that chance can make)" if best.merit - nearest < CLOSE else ""
+    return f"{best.name} is the best on dev{close} and is kept as the default."
+
+
+def summary(source: str, look: Look, results: Sequence[Result], best: Result, out: Path) -> str:
+    """The whole story, as Markdown."""
+    rows = [HEADINGS, ["---"] * len(HEADINGS), *map(figures, results)]
+    texts = [f"{number}. {_escaped(row.text)}" for number, row in enumerate(best.rows[:SHOWN], start=1)]
+    parts = [
+        f"# {_escaped(source)}",
+        "\n".join(f"- {_escaped(line.strip())}" for line in found_lines(look)),
+        "## On dev",
+        "\n".join(f"| {' | '.join(row)} |" for row in rows),
+        verdict(results, best),
+        "Slot errors are counted by the checker that also had a say in choosing among the texts of one "
+        "system.",
+        f"## The first texts of {best.name}, not picked",
+        "\n".join(texts),
+        "## Go on",
+        f"    textsplice generate {out} records.csv --out texts.jsonl",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _escaped(text: str) -> str:
+    """Text of a stranger's file as Markdown that shows it."""
+    from textsplice.visible import visible
+
+    shown = visible(text)
+    return "".join(f"\\{each}" if each in "\\`*_{}[]<>()#+|!" else each for each in shown)
