@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,8 @@ from textsplice.evaluate.outputs import items_of
 from textsplice.evaluate.score import score
 from textsplice.search.generation import Generation
 from textsplice.slots.check import check_slots, summarize_slots
-from textsplice.slots.lexicon import VALUES, Lexicon
+from textsplice.slots.lexicon import Lexicon
+from textsplice.slots.wordings import FieldKind
 from textsplice.splicer import Splicer
 
 
@@ -52,12 +53,18 @@ class Referee:
     """The dev records, their texts, and how slots are checked."""
 
     def __init__(
-        self, source: str, text_column: str | None, tables: Sequence[Table], lexicon: Lexicon | None
+        self,
+        source: str,
+        text_column: str | None,
+        tables: Sequence[Table],
+        lexicon: Lexicon | None,
+        kinds: Mapping[str, FieldKind],
     ) -> None:
         self.tables = tables
         examples = list(read_corpus(source, "dev", text_column=text_column))
         self._references = {item.table: item.references for item in items_of(examples)}
-        self._lexicon = lexicon or Lexicon.load(VALUES)
+        known = lexicon or Lexicon.of_tables((example.table for example in examples), kinds)
+        self._lexicon = known.with_kinds(kinds)
 
     def judge(self, name: str, rows: Sequence[Generation], seconds: float) -> Result:
         """The figures of one system's texts."""

@@ -175,7 +175,7 @@ class _Work:
 
     def _compared(self, look: Look, prepared: Prepared, plan: Plan) -> Fitted:
         tables = unpicked(self.source, "dev", self.text_column or None, COMPARED)
-        referee = Referee(self.source, self.text_column or None, tables, prepared.lexicon)
+        referee = Referee(self.source, self.text_column or None, tables, prepared.lexicon, prepared.kinds)
         names = ["swap", "drafts", *(["full"] if plan.full_minutes else [])]
         results = tuple(self._result(referee, name, tables) for name in names)
         best = best_of(results)
