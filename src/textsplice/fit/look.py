@@ -83,7 +83,7 @@ def _share_verbatim(examples: Sequence[Example], unsaid: set[str]) -> float:
 def _rows(source: str, split: str, text_column: str | None) -> list[Example]:
     """The rows of a split that have a text; none if the corpus has no such split."""
     try:
-        corpus = read_corpus(source, split, text_column=text_column)
+        corpus = read_corpus(source, split, text_column=text_column).require_texts()
         return [example for example in corpus if (example.text or "").strip()]
     except CorpusError:
         if split == "train" or is_one_file(source):

@@ -1,0 +1,160 @@
+"""From a stranger's file to a system that writes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import bicycles
+import textsplice
+from textsplice.cli import app
+from textsplice.corpus import read_corpus
+from textsplice.errors import ConfigError, CorpusError, InputError
+from textsplice.fit import Fitted
+from textsplice.fit.compare import Result, best_of
+from textsplice.fit.look import Look, look_at, unpicked
+from textsplice.fit.plan import plan_for, with_steps, words_count, writer_config
+from textsplice.fit.told import summary, verdict
+from textsplice.runs import Prepared, Run
+from textsplice.runs.fitted import default_system, fitted
+
+
+@pytest.fixture(scope="module")
+def offers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return bicycles.write_csv(tmp_path_factory.mktemp("offers") / "offers.csv", 140)
+
+
+@pytest.fixture(scope="module")
+def told() -> list[str]:
+    return []
+
+
+@pytest.fixture(scope="module")
+def made(offers: Path, told: list[str]) -> Fitted:
+    out = offers.parent / "mine"
+    return textsplice.fit(str(offers), out, minutes=0.1, text_column="description", say=told.append)
+
+
+def result(name: str, bleu: float, slot_errors: float | None) -> Result:
+    return Result(name, bleu, slot_errors, 0, 100.0, 7.0, 0, 0.1, ())
+
+
+def test_it_says_what_it_found_and_what_it_will_do(made: Fitted, told: list[str]) -> None:
+    said = "\n".join(told)
+    for kind in ("code      unsaid", "gears     number", "electric  yes/no", "extras    list"):
+        assert kind in said
+    assert "train rows" in said
+    assert "FULL is left out" in said
+    assert made.best in said
+
+
+def test_the_folder_writes_like_a_run(made: Fitted, offers: Path, tmp_path: Path) -> None:
+    out = tmp_path / "texts.jsonl"
+    command = ["generate", str(made.folder), str(offers), "--split", "test", "--out", str(out)]
+    found = CliRunner().invoke(app, command)
+    assert found.exit_code == 0, found.output
+    rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    references = {example.text for example in read_corpus(offers, "all", text_column="description")}
+    assert rows
+    assert all("description" not in row["table"] for row in rows)
+    assert sum(row["text"] in references for row in rows) < len(rows)
+    verified = CliRunner().invoke(app, ["verify", str(out), "--run", str(made.folder)])
+    assert verified.exit_code == 0, verified.output
+    assert made.splicer().generate(rows[0]["table"]).text == rows[0]["text"]
+
+
+def test_codes_are_never_said_and_lists_are_cut(made: Fitted) -> None:
+    for each in made.results:
+        assert not any("BX-" in row.text for row in each.rows)
+    prepared = Prepared.open(made.folder / "prepared")
+    assert prepared.config.corpus.list_columns
+    assert prepared.kinds["code"] == "unsaid"
+
+
+def test_called_again_it_only_compares(made: Fitted, offers: Path) -> None:
+    before = Run.open(made.folder / "drafts").weights_id
+    again = textsplice.fit(str(offers), made.folder, minutes=0.1, text_column="description")
+    assert Run.open(made.folder / "drafts").weights_id == before
+    assert [each.to_dict() | {"seconds a record": 0} for each in again.results] == [
+        each.to_dict() | {"seconds a record": 0} for each in made.results
+    ]
+
+
+def test_another_file_needs_another_folder(made: Fitted, tmp_path: Path) -> None:
+    other = bicycles.write_csv(tmp_path / "other.csv", 140, seed=3)
+    with pytest.raises(ConfigError, match=r"was made from .*offers\.csv, not from .*other\.csv"):
+        textsplice.fit(str(other), made.folder, minutes=0.1, text_column="description")
+
+
+def test_the_summary_shows_what_came_and_escapes_it(made: Fitted) -> None:
+    text = (made.folder / "summary.md").read_text(encoding="utf-8")
+    assert "not picked" in text
+    assert (made.folder / "report.html").is_file()
+    look = look_at(str(made.folder.parent / "offers.csv"), "description")
+    odd = replace(made.results[0], rows=(replace(made.results[0].rows[0], text="<script>*x*"),))
+    assert "\\<script\\>\\*x\\*" in summary("x.csv", look, [odd], odd, made.folder)
+
+
+def test_too_little_to_learn_from_is_a_sentence(tmp_path: Path) -> None:
+    few = bicycles.write_csv(tmp_path / "few.csv", 12)
+    with pytest.raises(CorpusError, match="rows to learn from; at least 30 are needed"):
+        textsplice.fit(str(few), tmp_path / "out", text_column="description")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_missing_text_column_names_the_columns(offers: Path, tmp_path: Path) -> None:
+    for column in (None, "words"):
+        with pytest.raises(CorpusError, match="maker"):
+            textsplice.fit(str(offers), tmp_path / "out", text_column=column)
+    with pytest.raises(InputError, match="can't be planned"):
+        textsplice.fit(str(offers), tmp_path / "out", minutes=0)
+
+
+def test_the_best_is_close_to_people_and_right() -> None:
+    swap, drafts = result("swap", 60.0, 0.0), result("drafts", 62.0, 4.0)
+    assert best_of([swap, drafts]) is swap
+    assert "untrained swap is better" in verdict([swap, drafts], swap)
+    assert best_of([swap, replace(drafts, slot_errors=1.5)]).name == "drafts"
+    assert "chance" in verdict([swap, drafts], replace(drafts, slot_errors=1.5))
+    assert best_of([swap, result("drafts", 60.0, None)]) is swap
+
+
+def test_settings_suit_the_size(offers: Path) -> None:
+    look = look_at(str(offers), "description")
+    large = replace(look, rows={"train": 40_000, "dev": 400}, records={"train": 5000, "dev": 300})
+    assert [words_count(rows) for rows in (30, 300, 5000, 40_000, 10**6)] == [2, 2, 7, 20, 50]
+    assert not plan_for(look, 60).full_minutes
+    assert not plan_for(large, 5).full_minutes
+    assert plan_for(large, 60).full_minutes > 0
+    config = writer_config(textsplice.Config(), large)
+    for seconds, minutes in ((0.5, 10.0), (100.0, 0.1), (1e-6, 60.0)):
+        steps = with_steps(config, 40_000, seconds, minutes).training
+        assert steps.total_steps > steps.warmup_steps
+        assert steps.total_steps // steps.validate_every >= 10
+
+
+def test_dev_records_are_not_picked(offers: Path) -> None:
+    tables = unpicked(str(offers), "dev", "description", 5)
+    assert tables == unpicked(str(offers), "dev", "description", 100)[:5]
+
+
+def test_only_our_own_file_names_a_default(tmp_path: Path) -> None:
+    assert default_system(tmp_path) == tmp_path
+    path = tmp_path / "fit.json"
+    for content in ("{}", "[", '{"format": "textsplice.fit/1", "best": "../elsewhere"}', '{"best": "swap"}'):
+        path.write_text(content)
+        assert default_system(tmp_path) == tmp_path
+    path.write_text(fitted("drafts"))
+    assert default_system(tmp_path) == tmp_path / "drafts"
+
+
+def test_what_was_looked_at_is_counted(offers: Path) -> None:
+    look = look_at(str(offers), "description")
+    assert isinstance(look, Look)
+    assert sum(look.rows.values()) == 140
+    assert look.whole_sentences
+    assert look.verbatim > 0.8
