@@ -111,13 +111,13 @@ class _Corpus:
     def by_chance(self, seen: _Seen) -> float:
         """The share of values that texts of other tables, which have another value, say all the same."""
         said = total = 0
-        step = max(1, len(seen.rows) // 2)
+        count = len(seen.rows)
         for place, row in enumerate(seen.rows):
-            other = seen.values[(place + step) % len(seen.rows)]
-            for value in other:
-                if value not in seen.values[place]:
-                    total += 1
-                    said += self._says(row, value, "")
+            for step in (1, 7, count // 3, count // 2):
+                for value in seen.values[(place + step) % count]:
+                    if value not in seen.values[place]:
+                        total += 1
+                        said += self._says(row, value, "")
         return said / max(1, total)
 
     def _says(self, row: int, value: str, kind: str) -> bool:

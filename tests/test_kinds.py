@@ -1,0 +1,290 @@
+"""Kinds of fields: found in tables and texts, set in a configuration, kept by all that is made of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from games import games
+from textsplice.cli import app
+from textsplice.config import Config, CorpusConfig, OutputConfig
+from textsplice.corpus import read_corpus
+from textsplice.corpus.table import Example, Table
+from textsplice.errors import ConfigError, VerificationError
+from textsplice.prepare import prepare
+from textsplice.slots.check import check_slots, summarize_slots
+from textsplice.slots.kinds import Finding, chosen_kinds, decide, find_kinds, kinds_of
+from textsplice.slots.lexicon import Lexicon, items_of
+from textsplice.slots.numbers import amount_of, places, quantity
+from textsplice.slots.wordings import words_of
+from textsplice.splicer import Splicer, verify
+from textsplice.text.linearize import NOTHING_UNSAID, Unsaid, linearize, unsaid_in
+
+
+def kinds(examples: list[Example]) -> dict[str, str]:
+    return dict(kinds_of(find_kinds(examples)))
+
+
+def test_every_kind_is_found_among_games() -> None:
+    assert kinds(games(300)) == {
+        "id": "unsaid",
+        "act": "unsaid",
+        "name": "said",
+        "genre": "worded",
+        "available_on_steam": "yes/no",
+        "has_linux_release": "yes/no",
+        "multiplayer": "yes/no",
+        "price": "number",
+    }
+
+
+def test_the_kinds_of_the_bundled_corpus_are_those_of_its_lexicon() -> None:
+    found = kinds(list(read_corpus("bundled", "train")))
+    assert {field for field, kind in found.items() if kind == "yes/no"} == {"dogs", "parking"}
+    assert found["sights"] == "list"
+    assert found["inn"] == "said"  # The Fox and Hounds is one inn
+    assert "unsaid" not in found.values()
+
+
+def told(finding: Finding) -> tuple[str, str]:
+    return finding.kind, finding.reason
+
+
+def test_a_number_that_is_said_by_chance_is_not_said() -> None:
+    examples = [
+        Example(str(n), Table.of({"name": f"Route {n}", "code": str(n % 4 + 1)}), f"Route {n} has 2 inns.")
+        for n in range(200)
+    ]
+    found = {each.field: each for each in find_kinds(examples)}
+    assert found["name"].kind == "said"
+    assert told(found["code"]) == (
+        "unsaid",
+        "only 25% are said word for word, and as many by chance (26%)",
+    )
+
+
+def test_a_field_that_few_tables_have_is_taken_as_said() -> None:
+    examples = [Example("1", Table.of({"code": "x9"}), "A text."), Example("2", Table.of({"a": "b"}), "b")]
+    assert told(find_kinds(examples)[0]) == ("said", "only 1 texts have it: taken as said")
+
+
+def test_lists_in_one_value_are_lists_unless_texts_say_them_so() -> None:
+    rows = [("action, puzzle", "an action and puzzle game"), ("puzzle, shooter", "a shooter with a puzzle")]
+    listed = [Example(str(n), Table.of({"tags": rows[n % 2][0]}), rows[n % 2][1]) for n in range(40)]
+    town = [
+        Example(str(n), Table.of({"town": "Austin, Texas"}), "It is in Austin, Texas.") for n in range(40)
+    ]
+    assert kinds(listed) == {"tags": "list"}
+    assert kinds(town) == {"town": "said"}
+    assert items_of(["red, green and blue"], "list") == ["red", "green", "blue"]
+    assert items_of(["The Fox and Hounds"], "list") == ["The Fox and Hounds"]
+
+
+def test_what_is_asked_for_is_counted_and_empty_fields_are_mentioned() -> None:
+    tables: list[dict[str, object]] = [{"a": "x", "price": "20"}] * 20
+    tables += [{"a": "x", "price": "?"}] * 3 + [{"a": "x", "price": ""}] * 2 + [{"a": "x"}]
+    examples = [Example(str(n), Table.of(table), "x for 20") for n, table in enumerate(tables)]
+    price = find_kinds(examples)[1]
+    assert (price.kind, price.texts, price.asked, price.empty) == ("number", 20, 3, 2)
+    assert price.reason.endswith(
+        '3 tables ask for it; 2 tables name it without a value: if they ask for it, write "?"'
+    )
+
+
+def test_a_configuration_overrides_what_is_found() -> None:
+    examples = games(60)
+    found = {each.field: each for each in decide(examples, ("auto", "act=worded"))}
+    assert found["act"].kind == "worded"
+    assert found["act"].reason.startswith("set in corpus.kinds; found: unsaid, only 0%")
+    assert found["id"].kind == "unsaid"
+    assert kinds_of(decide(examples, ("act=unsaid",))) == {"act": "unsaid"}
+
+
+@pytest.mark.parametrize("wrong", ["act", "act=", "=unsaid", "act=spoken"])
+def test_a_kind_that_is_none_is_refused_with_those_there_are(wrong: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        chosen_kinds([wrong])
+    assert str(caught.value) == (
+        f'corpus.kinds: {wrong!r} is not of the form FIELD=KIND. Write "auto", or for example'
+        ' "id=unsaid". Kinds: said, list, number, yes/no, worded, unsaid.'
+    )
+
+
+def test_a_field_that_no_table_has_is_refused() -> None:
+    with pytest.raises(ConfigError, match="no table has the field 'da'"):
+        decide(games(20), ("da=unsaid",))
+
+
+# Numbers
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "said"),
+    [
+        ("1000", "1,000 steps", True),
+        ("1,000", "1000 steps", True),
+        ("25.0", "25 miles", True),
+        ("3.5", "3.5-star", True),
+        ("3.5 stars", "a 3.5-star inn", True),
+        ("£20", "20 pounds", True),
+        ("20 euros", "€20", True),
+        ("20 km", "20 kilometres", True),
+        ("5", "five inns", True),
+        ("£20", "$20", False),
+        ("£20", "20 people", False),
+        ("3.5", "3.6", False),
+        ("1000", "1.000", False),
+        ("1000", "10 00", False),
+        ("1", "one of the best", False),
+        ("20-25", "20", False),
+    ],
+)
+def test_a_number_is_said_in_an_equal_form_only(value: str, text: str, said: bool) -> None:
+    wanted = quantity(value)
+    assert bool(wanted and places(words_of(text), wanted)) == said
+
+
+@given(st.integers(0, 10**9), st.integers(0, 3))
+def test_thousands_and_zeros_after_the_point_do_not_change_a_number(number: int, zeros: int) -> None:
+    tail = "." + "0" * zeros if zeros else ""
+    assert amount_of(f"{number:,}{tail}") == amount_of(str(number))
+
+
+def test_the_checker_takes_equal_numbers_and_no_others() -> None:
+    tables = [Table.of({"price": "$1000"}), Table.of({"price": "$1500"})]
+    lexicon = Lexicon.of_tables(tables, {"price": "number"})
+    assert str(check_slots("It costs 1,000 dollars.", tables[0], lexicon)) == "ok"
+    assert str(check_slots("It costs 1,100 dollars.", tables[0], lexicon)) == "price ($1000) is missing"
+    assert str(check_slots("It costs $1500.", tables[0], lexicon)) == "price ($1000) is said to be $1500"
+    as_written = Lexicon.of_tables(tables)
+    assert str(check_slots("It costs 1,000 dollars.", tables[0], as_written)) == "price ($1000) is missing"
+
+
+# What follows from kinds
+
+
+def test_what_is_unsaid_is_read_but_is_no_segment() -> None:
+    table = Table.of({"act": "give_opinion", "name": "Night Drift", "price": "?"})
+    plain, silent = linearize(table), linearize(table, "words", Unsaid.of_kinds({"act": "unsaid"}))
+    assert silent.tokens == plain.tokens
+    assert [segment.field for segment in silent.segments] == ["name"]
+    assert unsaid_in(silent, table, "words") == Unsaid(frozenset({"act", "price"}))
+    assert unsaid_in(plain, table, "words") == NOTHING_UNSAID
+
+
+def test_unsaid_fields_are_not_checked_and_unknown_wordings_are_unchecked() -> None:
+    table = Table.of({"act": "inform", "genre": "puzzle", "steam": "yes", "price": "?"})
+    lexicon = Lexicon.of_tables([table], {"act": "unsaid", "genre": "worded", "steam": "yes/no"})
+    report = check_slots("A game to think about.", table, lexicon)
+    assert [(slot.field, slot.status) for slot in report.slots] == [
+        ("genre", "unchecked"),
+        ("steam", "unchecked"),
+    ]
+    summary = summarize_slots([report])
+    assert (summary.rate(), summary.slots) == ("unchecked", 0)
+    assert summary.told_unchecked() == "unchecked, since no wording is known: genre (1), steam (1)"
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("games")
+    rows = [{"id": e.id, "table": e.table.to_record(), "text": e.text or ""} for e in games(160)]
+    (folder / "games.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def config(world: Path) -> Config:
+    return Config(
+        corpus=CorpusConfig(source=str(world / "games.jsonl"), kinds=("auto",)),
+        output=OutputConfig(prepared=str(world / "prepared")),
+    )
+
+
+def test_a_prepared_folder_and_its_texts_keep_to_the_kinds(config: Config, world: Path) -> None:
+    prepared = prepare(config, quiet=True)
+    assert prepared.kinds["act"] == "unsaid"
+    assert prepared.store.kinds == prepared.kinds
+    opinions = [row for row, text in enumerate(prepared.store.texts) if "my opinion" in text]
+    words = prepared.vocabulary.decode(prepared.store.tokens[opinions[0]])
+    assert "opinion" in words  # give_opinion is not masked
+    splicer = Splicer.untrained(prepared)
+    tables = [e.table for e in read_corpus(str(world / "games.jsonl"), "dev")][:8]
+    made = list(splicer.generate_many(tables, progress=False))
+    assert {row.status for row in made} == {"ok"}
+    assert verify(made, splicer) == len(made)
+    offered = {segment.field for row in made for segment in row.sources.table.segments}
+    assert "name" in offered
+    assert offered.isdisjoint({"act", "id"})
+    trace = splicer.trace("In my opinion, it is fine.", tables[0])
+    assert "act" not in {segment.field for segment in trace.sources.table.segments}
+    assert verify(trace, splicer) == 1
+
+
+def test_a_row_that_offers_what_its_run_does_not_is_refused(config: Config, world: Path) -> None:
+    splicer = Splicer.untrained(prepare(config, quiet=True))
+    table = next(iter(read_corpus(str(world / "games.jsonl"), "dev"))).table
+    row = splicer.generate(table)
+    forged = replace(row, sources=replace(row.sources, table=linearize(table)))
+    with pytest.raises(VerificationError, match="source 0 is not its table"):
+        verify(forged, splicer)
+
+
+def test_without_kinds_nothing_is_kept_and_keys_are_those_of_before(config: Config, tmp_path: Path) -> None:
+    before = replace(config, corpus=replace(config.corpus, kinds=()))
+    assert "kinds" not in before.stored()["corpus"]
+    prepared = prepare(before, folder=tmp_path / "prepared", quiet=True)
+    assert prepared.findings == []
+    assert "kinds" not in prepared.manifest.stages
+    assert not prepared.store.kinds
+    assert "kinds" not in (prepared.files.store / "store.json").read_text(encoding="utf-8")
+
+
+def command(*arguments: str | Path) -> str:
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], env={"COLUMNS": "200"})
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.stdout
+
+
+def test_inspect_evaluate_and_report_show_what_is_unchecked(config: Config, world: Path) -> None:
+    prepared = prepare(config, quiet=True).folder
+    shown = command("inspect", prepared, "--kinds")
+    assert "unsaid" in shown
+    assert "unchecked" in shown
+    fields = json.loads(command("inspect", prepared, "--kinds", "--json"))
+    assert fields["used"] is True
+    assert {each["field"]: each["kind"] for each in fields["fields"]}["id"] == "unsaid"
+    out = world / "dev.jsonl"
+    command("generate", prepared, world / "games.jsonl", "--split", "dev", "--out", out, "--quiet")
+    options = ("--references", world / "games.jsonl", "--split", "dev", "--metrics", "BLEU")
+    scores = json.loads(command("evaluate", out, *options, "--json"))["systems"][0]
+    assert {"act", "id"}.isdisjoint(scores["slots"]["by_field"])
+    assert set(scores["slots"]["by_field"]["multiplayer"]) == {"unchecked"}
+    grid = command("evaluate", out, *options)
+    assert "unchecked, since no wording is known:" in " ".join(grid.split())
+    lexicon = world / "games.toml"
+    lexicon.write_text('[multiplayer.wordings]\nyes = ["friends can join", "with others"]\nno = ["alone"]\n')
+    known = json.loads(command("evaluate", out, *options, "--lexicon", lexicon, "--json"))["systems"][0]
+    assert known["slots"]["by_field"]["multiplayer"].get("ok")
+    report = Path(command("report", out, "--lexicon", lexicon, "--out", world / "report.html").strip())
+    assert "available_on_steam" in report.read_text(encoding="utf-8")
+
+
+def test_a_lexicon_can_be_given_to_generate_after_the_fact(config: Config, world: Path) -> None:
+    prepared = prepare(config, quiet=True).folder
+    lexicon = world / "given.toml"
+    lexicon.write_text('[multiplayer.wordings]\nyes = ["with others"]\nno = ["alone"]\n')
+    out = world / "given.jsonl"
+    command(
+        "generate", prepared, world / "games.jsonl", "--limit", "2", "--lexicon", lexicon, "--out", out, "-q"
+    )
+    row = json.loads(out.read_text(encoding="utf-8").splitlines()[0])
+    assert row["search"]["lexicon"] == Lexicon.load(lexicon).with_kinds(prepare(config).kinds).digest[:12]
+    command("verify", out, "--run", prepared)
