@@ -5,8 +5,11 @@ from __future__ import annotations
 import gzip
 import io
 import shutil
+import zipfile
 from collections.abc import Callable, Sequence
 from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 from fuzz_target import DATA, FaultError, Target, folder, written
@@ -43,6 +46,7 @@ ROWS = [
 
 JSONL = b"".join(bundled_path("dev").read_bytes().splitlines(True)[:3])
 CSV = b'name,"eat, type",id,text\nThe Mill,pub,a,"The Mill, a ""pub""."\nElm,,b,x\n'
+TSV = b'name\tlikes\ttext\nThe Mill\ta|b\t"The Mill," they say.\nElm\tb|a\t"two\nlines"\n'
 E2E = b'mr,ref\n"name[The Vaults], eatType[pub], note[a [b], c]",The Vaults is a pub.\n"name[X]",X\n'
 BOX = b"name_1:walter\tname_2:extra\timage:<none>\tborn_1:22:39\nname_1:anna\n"
 WEBNLG = (
@@ -68,6 +72,46 @@ RULES = (
 
 def corpus(name: str, prefix: str = "") -> Callable[[bytes], object]:
     return lambda content: sum(1 for _ in read_corpus(f"{prefix}{written(name, content)}"))
+
+
+SHEET = "xl/worksheets/sheet1.xml"
+
+
+@cache
+def workbook() -> bytes:
+    """An Excel file of two records."""
+    book = import_module("openpyxl").Workbook()
+    for row in (["name", "price", "likes", "text"], ["The Mill", 12.5, "a|b", "T."], ["Elm", True, "b|a"]):
+        book.active.append(row)
+    book.active.merge_cells("D2:D3")
+    file = io.BytesIO()
+    book.save(file)
+    return file.getvalue()
+
+
+def sheet() -> bytes:
+    """The XML of its sheet."""
+    with zipfile.ZipFile(io.BytesIO(workbook())) as archive:
+        return archive.read(SHEET)
+
+
+def _workbook_of(content: bytes) -> object:
+    """Reads the workbook with another sheet in it."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(workbook())) as old, zipfile.ZipFile(file, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, content if name == SHEET else old.read(name))
+    return corpus("b.xlsx")(file.getvalue())
+
+
+def excel_targets() -> list[Target]:
+    """None without the extra `excel`."""
+    if find_spec("openpyxl") is None:
+        return []
+    return [
+        Target("excel", [workbook()], corpus("a.xlsx"), 40),
+        Target("excel sheet", [sheet()], _workbook_of, 40),
+    ]
 
 
 def parquet_files() -> list[bytes]:
@@ -167,9 +211,11 @@ def _journal(content: bytes) -> object:
 READER_TARGETS: Sequence[Target] = (
     Target("jsonl", [JSONL], corpus("a.jsonl"), 150),
     Target("csv", [CSV, E2E], corpus("a.csv"), 150),
+    Target("tsv", [TSV], corpus("a.tsv"), 80),
     Target("e2e", [E2E], corpus("b.csv", "e2e:"), 120),
     Target("gzip", [gzip.compress(JSONL, mtime=0)], corpus("a.jsonl.gz"), 40),
     Target("parquet", parquet_files(), corpus("a.parquet"), 40),
+    *excel_targets(),
     Target("wikibio", [BOX + b"\0NB\0" + b"2\n1\n"], _wikibio, 80),
     Target("webnlg", [WEBNLG], _webnlg, 80),
     Target(

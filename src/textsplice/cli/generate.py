@@ -210,13 +210,13 @@ def generate(
             limit=limit,
         )
         found = records.survey()
-        if lists:
-            say_lists(records.corpus.lists, source.shown, quiet=quiet)
-        records.tell_skipped()
         counts = {"ok": 0, "unfinished": 0, "abstained": 0}
         examples = iter(records)
         with opened(out, resume=resume) as file:
             done = pass_written(out, examples, splicer.made(search, rules), selectors=selectors)
+            if lists:
+                say_lists(records.corpus.lists, source.shown, quiet=quiet)
+            records.tell_skipped()
             if cache_encodings:
                 _cache_encodings(splicer, quiet=quiet)
             write = row_writer(file, out, found.fields, selectors=selectors)
