@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 # What `datasets` leaves in a folder that it saved.
-SAVED = ("dataset_dict.json", "state.json")
+SAVED = ("dataset_dict.json", "dataset_info.json")
 
 
 class _Dataset(Protocol):
