@@ -17,8 +17,9 @@ from textsplice.corpus import read_corpus
 from textsplice.corpus.lists import find_lists, parse_lists, values_of, written
 from textsplice.errors import ConfigError, CorpusError
 from textsplice.prepare import prepare
-from textsplice.runs import Prepared
+from textsplice.runs import Prepared, Run
 from textsplice.search.spreadsheet import joined
+from textsplice.training import train
 from textsplice.training.start import check_prepared
 
 
@@ -232,3 +233,35 @@ def test_the_keys_of_a_corpus_without_lists_are_those_of_before(tmp_path: Path):
     keys = [{name: entry["key"] for name, entry in each.manifest.stages.items()} for each in (auto, none)]
     assert {name for name in keys[0] if keys[0][name] != keys[1][name]} <= {"config"}
     assert "lists" not in (tmp_path / "a" / "config.toml").read_text()
+
+
+def test_a_run_remembers_the_text_column_and_the_lists(
+    bikes: Path, prepared: tuple[Path, list[str]], tmp_path: Path
+):
+    settings = [
+        *("policy.d_model=8", "policy.heads=2", "policy.ffn=8", "policy.kind=copy"),
+        *("policy.encoder_layers=1", "policy.decoder_layers=1", "policy.max_positions=128"),
+        *("training.max_steps=1", "training.processes=1", "training.validate_sequences=1"),
+        f'output.prepared="{prepared[0]}"',
+        f'output.run="{tmp_path / "run"}"',
+    ]
+    train(config_of(bikes, *settings), quiet=True, command=["test"])
+    corpus = Run.open(tmp_path / "run").config.corpus
+    assert (corpus.text_column, corpus.lists, corpus.list_columns) == ("said", ("auto",), ("features |",))
+    # Goes on: what a person wrote and what was found are the same as before.
+    train(config_of(bikes, *settings), resume=True, quiet=True, command=["test"])
+
+
+def test_references_are_read_as_the_run_read_its_corpus(
+    bikes: Path, prepared: tuple[Path, list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    out = tmp_path / "dev.jsonl"
+    assert run("generate", prepared[0], bikes, "--split", "dev", "--out", out, "-q") == 0
+    assert run("evaluate", out, "--references", bikes, "--run", prepared[0], "--metrics", "BLEU") == 0
+    capsys.readouterr()
+    assert run("evaluate", out, "--references", bikes, "--text-column", "said", "--metrics", "BLEU") == 0
+    assert f"{bikes}: cells are read as lists in features ('|')." in capsys.readouterr().err
+    assert run("evaluate", out, "--references", bikes, "--metrics", "BLEU") == 2
+    assert "The columns are name, features, said: name that of the text" in capsys.readouterr().err
+    assert run("evaluate", out, "--references", bikes, "--run", tmp_path) == 2
+    assert "is neither a run nor a prepared folder." in capsys.readouterr().err

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from textsplice.cli.output import console, say, say_json
+from textsplice.cli.reading import say_lists
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,12 +91,13 @@ def run(
 ) -> None:
     """Prints scores of one or several systems."""
     from textsplice.cli.systems import corpus_settings
-    from textsplice.corpus.source import is_one_file
+    from textsplice.corpus.source import is_one_file, read_corpus
     from textsplice.corpus.splits import ALL
     from textsplice.errors import InputError
     from textsplice.evaluate.evaluation import ReferenceSet, evaluate_matched
     from textsplice.evaluate.outputs import match, read_outputs
     from textsplice.evaluate.significance import compare as compare_scores
+    from textsplice.runs import Prepared
 
     paths: list[Path] = list(outputs or [])
     paths += [path for path in compare or () if path not in paths]
@@ -105,6 +107,8 @@ def run(
     like = None if run_folder is None else corpus_settings(run_folder)
     known = ReferenceSet.read(references, split, text_column=text_column, like=like)
     has_tables = known.items[0].table is not None
+    if has_tables and like is None and not Prepared.is_prepared(references):
+        say_lists(read_corpus(references, split, text_column=text_column).lists, references)
     if has_tables and split != ALL and is_one_file(references):
         part = f"only the tables that `prepare` puts into {split} are scored."
         _say(f"{references} is a single file: {part} --split all scores every row.")

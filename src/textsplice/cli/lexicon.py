@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from textsplice.cli.output import console, say
+from textsplice.cli.reading import say_lists
 from textsplice.visible import visible
 
 app = typer.Typer(help="Lexicons: how the values of a corpus are worded.", no_args_is_help=True)
@@ -65,6 +66,7 @@ def induce(
         require_new(out, force=force)
     chosen = chosen_kinds(kinds or [], where="--kind")
     examples = read_corpus(corpus, split, text_column=text_column).require_texts()
+    say_lists(examples.lists, corpus)
     # Every n-th text: adjacent rows often share their table.
     step = max(1, -(-len(examples) // limit))
     with bar(None, "finding wordings", quiet=out is None):
@@ -110,6 +112,7 @@ def check(
     from textsplice.slots.lexicon import Lexicon
 
     found = read_corpus(corpus, split, text_column=text_column).require_texts()
+    say_lists(found.lists, corpus)
     examples = [e for e in found if e.text]
     known = Lexicon.named(lexicon, (e.table for e in examples))
     reports = [check_slots(e.text or "", e.table, known) for e in examples]

@@ -104,8 +104,9 @@ def read_items(
         return split_items(Prepared.open(source).split(split or ALL))
     if path.is_file() and path.suffix == ".jsonl":
         rows = list(_records(path))
-        if rows and not rows[0][1].keys() - {"id", text_column or "text"}:
-            return _items_by_id(rows, text_column or "text")
+        named = text_column or (like.text_column if like else "") or "text"
+        if rows and not rows[0][1].keys() - {"id", named}:
+            return _items_by_id(rows, named)
     corpus = read_corpus(source, split, text_column=text_column, like=like).require_texts()
     examples = list(corpus)
     if not examples:
