@@ -457,7 +457,7 @@ def test_encodings_of_old_texts_are_taken_over_and_only_new_ones_are_computed(
     Splicer.load(old).encodings.save(quiet=True)
     file = written(tmp_path / "a.jsonl", [NEAR, FAR])
     computed: list[int] = []
-    compute = Encodings._compute
+    compute = Encodings._compute  # pyright: ignore[reportPrivateUsage]
 
     def counted(self: Encodings, rows: Sequence[int]) -> Any:
         computed.extend(rows)
@@ -574,7 +574,7 @@ def test_bad_texts_are_a_sentence_and_nothing_is_written(tmp_path: Path, content
 
 def test_hostile_characters_neither_forge_a_mark_nor_command_a_terminal(tmp_path: Path) -> None:
     text = "\x02Zork\x03 \x1a is\x1b[31m a\u202e pub\u200b.\r\nIt is\told."
-    row = {"id": "\x1b]0;x\x07", "table": {"name\x1b": "Zork\x02"}, "text": text}
+    row: Row = {"id": "\x1b]0;x\x07", "table": {"name\x1b": "Zork\x02"}, "text": text}
     code, output = said("add", RUNS / "full", written(tmp_path / "a.jsonl", [row]), "--out", tmp_path / "new")
     assert (code, "\x1b" in output) == (0, False)
     out = Splicer.load(tmp_path / "new").generate(row["table"])

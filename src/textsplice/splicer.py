@@ -157,8 +157,9 @@ class Splicer:
     def proof(self) -> Proof:
         """What generations of this run can be verified against."""
         trained = self.policy is not None or self.folder is not None
-        policies = {DRAFTS.name, self.config.policy.kind} if trained else set[str]()
-        policies |= {APPROVED.name, SWAP.name}
+        policies = {SWAP.name, DRAFTS.name, self.config.policy.kind} if trained else {SWAP.name}
+        if self.store.approved or self._lineage:  # an earlier store may have had approved texts
+            policies.add(APPROVED.name)
         return Proof(self.run, frozenset(policies), self._offers, self.config, self.weights, self.old)
 
     @cached_property

@@ -38,7 +38,8 @@ def add(
         str,
         typer.Argument(
             help="Approved texts, each with its record: anything that `read_corpus` reads, rows of "
-            "`generate`, or a run or prepared folder."
+            "`generate`, or a run or prepared folder.",
+            metavar="TEXTS",
         ),
     ],
     out: Annotated[Path | None, typer.Option(help="The new folder. Without it, nothing is written.")] = None,
