@@ -110,7 +110,8 @@ def _kinds(prepared: Prepared, found: list[Finding]) -> Grid:
     for column in ("field", "kind", "texts", "values", "said", "checked", "why"):
         grid.add_column(column, justify="right" if column in ("texts", "values", "said") else "left")
     for each in found:
-        row = (f"{each.texts:,}", f"{each.values:,}", f"{each.said:.0%}", how_checked(each, prepared.lexicon))
+        said = "–" if each.kind == "yes/no" else f"{each.said:.0%}"  # "no" is said for many reasons
+        row = (f"{each.texts:,}", f"{each.values:,}", said, how_checked(each, prepared.lexicon))
         grid.add_row(visible(each.field), each.kind, *row, visible(each.reason))
     return grid
 

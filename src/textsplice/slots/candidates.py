@@ -37,7 +37,7 @@ class Induction:
     chance: float = 0.01  # of at least one phrase that goes with a value by accident
     held_out: float = 0.7  # what precision on the second half must at least be, with 95 % confidence,
     held_out_strict: float = 0.8  # and for a phrase that has no word of the field's name
-    recall: float = 0.7  # if fewer texts with a value say it in a known way, "missing" would be a guess
+    recall: float = 0.8  # if fewer texts with a value say it in a known way, "missing" would be a guess
     gain: float = 0.01  # share of the value's texts that another phrase must explain
     as_good: float = 0.9  # phrases that explain this share of the most are rivals
     most_phrases: int = 12
@@ -101,6 +101,10 @@ class Search:
         times = Counter(word for words in named.values() for word in words)
         return {field: frozenset(w for w in words if times[w] == 1) for field, words in named.items()}
 
+    @cached_property
+    def _any_own_word(self) -> frozenset[str]:
+        return frozenset().union(*self._own_words.values())
+
     def is_about(self, phrase: Phrase | str, field: str) -> bool:
         """Whether a phrase has a word of the field's own name."""
         words = phrase if isinstance(phrase, str) else phrase.words
@@ -109,6 +113,9 @@ class Search:
     def candidates(self, field: str, value: str, verbatim: bool) -> list[Phrase]:
         """The phrases that say a value, the one that most texts have first."""
         having, asked = self.sample.having(field, value), self.sample.having(field)
+        unexplained = having & ~self._said(value, having) if verbatim else having
+        if not self._worth_another(int(unexplained.sum()), int(having.sum())):
+            return []
         numbers = self._frequent(having, asked)
         found: dict[int, Rows] = {}
         precision: dict[int, float] = {}
@@ -117,7 +124,6 @@ class Search:
             if self._stands_up(self.phrases.known[number], field, standing, having, asked):
                 found[number] = standing & having
                 precision[number] = int((standing & having).sum()) / int((standing & asked).sum())
-        unexplained = having & ~self._said(value) if verbatim else having
         # What names the field comes first, whatever else explains more.
         about = {
             number: each for number, each in found.items() if self.is_about(self.phrases.known[number], field)
@@ -160,8 +166,8 @@ class Search:
                 return False
         if self.is_about(phrase, field):
             return True
-        if any(self.is_about(phrase, other) for other in self.values if other != field):
-            return False
+        if not self._any_own_word.isdisjoint(map(_stem, phrase.words.split())):
+            return False  # it is about another field
         return not self._explained(field, standing, having, asked)
 
     def _explained(self, field: str, standing: Rows, having: Rows, asked: Rows) -> bool:
@@ -180,9 +186,16 @@ class Search:
                 return True
         return False
 
-    def _said(self, value: str) -> Rows:
-        found = (next(said_at(value, words), None) is not None for words in self.sample.words)
-        return np.fromiter(found, dtype=np.bool_, count=len(self.sample))
+    def _worth_another(self, texts: int, having: int) -> bool:
+        """Whether so many unexplained texts are worth another phrase."""
+        return texts >= max(self.settings.least_texts, self.settings.gain * having)
+
+    def _said(self, value: str, among: Rows) -> Rows:
+        """Which of these texts say a value word for word."""
+        found = np.zeros(len(self.sample), dtype=np.bool_)
+        for row in np.flatnonzero(among):
+            found[row] = next(said_at(value, self.sample.words[row]), None) is not None
+        return found
 
     def _greedy(
         self, found: dict[int, Rows], precision: dict[int, float], unexplained: Rows, count: int
@@ -193,7 +206,7 @@ class Search:
         while left and len(chosen) < settings.most_phrases:
             gains = {number: int((rows & unexplained).sum()) for number, rows in left.items()}
             most = max(gains.values())
-            if most < max(settings.least_texts, settings.gain * count):
+            if not self._worth_another(most, count):
                 break
             # Among phrases that explain about as much, the most precise and longest: "could park" before
             # "could".

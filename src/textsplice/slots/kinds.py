@@ -29,8 +29,8 @@ from textsplice.slots.candidates import DEFAULTS, Induction, Search
 from textsplice.slots.evidence import measure
 from textsplice.slots.lexicon import KINDS, Lexicon, items_of
 from textsplice.slots.numbers import places, quantity
-from textsplice.slots.phrases import Sample, said_at
-from textsplice.slots.wordings import FieldKind, FieldWordings
+from textsplice.slots.phrases import LITTLE, Sample, said_at
+from textsplice.slots.wordings import FieldKind, FieldWordings, words_of
 from textsplice.text.linearize import ASKED
 from textsplice.text.yes_no import is_yes_no_pair, is_yes_or_no
 
@@ -38,7 +38,7 @@ AUTO = "auto"
 FEW_TEXTS = 10  # of fewer, nothing is concluded
 MOST_TEXTS = 5000  # that are looked at
 MOSTLY = 0.8  # said word for word in this share of texts: `said`
-OFTEN = 0.5  # numbers: there are no other words for them
+OFTEN = 0.5  # numbers, for which there are no other words, and values of which a part is said
 HARDLY = 0.05  # in a smaller share: not said word for word
 SEVERAL = 0.05  # share of tables with several values: a list
 NUMBERS = 0.9  # share of values that are numbers
@@ -106,6 +106,16 @@ class _Corpus:
             for value in items_of(values, kind):
                 total += 1
                 said += self._says(row, value, kind)
+        return said / max(1, total)
+
+    def share_in_part(self, seen: _Seen) -> float:
+        """The share of values of which their own texts say a word or a number: `May 1988` of 1988-05-12."""
+        said = total = 0
+        for row, values in zip(seen.rows, seen.values, strict=True):
+            words = set(self.sample.words[row])
+            for value in values:
+                total += 1
+                said += any(word in words for word in words_of(value) if len(word) > 2 and word not in LITTLE)
         return said / max(1, total)
 
     def by_chance(self, seen: _Seen) -> float:
@@ -180,6 +190,9 @@ def _find(corpus: _Corpus, field: str, seen: _Seen) -> Finding:
     chance = corpus.by_chance(seen) if distinct > 1 else 0.0
     if said >= HARDLY and said > 2 * chance:
         return finding("worded", f"only {said:.0%} are said word for word, the others in other words")
+    part = corpus.share_in_part(seen)
+    if part >= OFTEN:
+        return finding("worded", f"only {said:.0%} are said word for word, but {part:.0%} in part")
     return finding("unsaid", _hardly_said(corpus, field, seen, said, chance))
 
 

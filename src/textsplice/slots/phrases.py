@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -100,15 +101,19 @@ class Sample:
 
     def having(self, field: str, value: str | None = None) -> NDArray[np.bool_]:
         """Which tables have a field or, if given, this value of it."""
-        return np.array(
-            [
-                any(
-                    name == field and (value in values if value is not None else values) for name, values in e
-                )
-                for e in (example.table for example in self.examples)
-            ],
-            dtype=np.bool_,
-        )
+        found = np.zeros(len(self), dtype=np.bool_)
+        found[self._rows.get((field, value), [])] = True
+        return found
+
+    @cached_property
+    def _rows(self) -> dict[tuple[str, str | None], list[int]]:
+        """The rows of each field that has a value, and of each value."""
+        rows: dict[tuple[str, str | None], list[int]] = {}
+        for row, example in enumerate(self.examples):
+            for field, values in example.table:
+                for value in (*dict.fromkeys(values), None) if values else ():
+                    rows.setdefault((field, value), []).append(row)
+        return rows
 
     def phrases(self, least: int) -> Phrases:
         """The phrases that stand in at least so many texts."""
