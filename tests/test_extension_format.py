@@ -64,12 +64,12 @@ def test_errors_list_a_format_from_outside(world: Path):
     unknown = textsplice(world, "lexicon", "induce", "a.txt")
     assert unknown.returncode == 2
     assert unknown.stderr.rstrip().endswith(
-        "Its name must end in one of .jsonl, .jsonl.gz, .csv, .csv.gz, .parquet, .kv."
+        "Its name must end in one of .jsonl, .jsonl.gz, .csv, .csv.gz, .tsv, .tsv.gz, .xlsx, .parquet, .kv."
     )
     prefix = textsplice(world, "lexicon", "induce", "kw:a.txt")
     assert prefix.stderr == (
         "error [corpus]: kw:a.txt: unknown kind of corpus 'kw'."
-        " Write e2e:PATH, wikibio:PATH, webnlg:PATH, 'bundled', kv:PATH or a path.\n"
+        " Write e2e:PATH, wikibio:PATH, webnlg:PATH, hf:NAME, 'bundled', kv:PATH or a path.\n"
     )
     folder = textsplice(world, "lexicon", "induce", "kv:.")
     assert folder.stderr == "error [corpus]: kv:.: . is a folder. Name a file after 'kv:'.\n"

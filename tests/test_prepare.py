@@ -197,7 +197,8 @@ def test_too_long_texts_can_be_cut(config: Config) -> None:
 
 
 def test_a_training_row_without_text_is_refused(config: Config) -> None:
-    write_jsonl(Path(config.corpus.source) / "train.jsonl", [{"id": "bare", "table": {"name": "x"}}])
+    rows = [{"table": {"name": "y"}, "text": "Y."}, {"id": "bare", "table": {"name": "x"}}]
+    write_jsonl(Path(config.corpus.source) / "train.jsonl", rows)
     with pytest.raises(CorpusError, match="example 'bare' has no text to learn from"):
         prepare(config, quiet=True)
 

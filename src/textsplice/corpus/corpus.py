@@ -41,10 +41,10 @@ class Corpus:
         reader = self._reader.whole if isinstance(self._reader, Cut) else self._reader
         if any(example.text for example in reader.examples()):
             return self
-        columns = reader.columns()
+        columns = [name for name in reader.columns() or [] if name != "id"]
         named = reader.options.text_column or "text"
         remedy = "Give a corpus that has texts."
-        if columns is not None:
+        if columns:
             told = ", ".join(columns[:MOST_TOLD]) + (", …" if len(columns) > MOST_TOLD else "")
             remedy = f"The columns are {told}: name that of the text with --text-column (corpus.text_column)."
             if named in columns:

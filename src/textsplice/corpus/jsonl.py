@@ -33,10 +33,10 @@ class JsonlReader(Reader):
     """Reads one object per line, plain or gzipped; blank lines are skipped."""
 
     def columns(self) -> list[str]:
-        """The keys of the first row that can be read."""
+        """The keys of the first row that can be read, which may be that of a text."""
         for line in self._lines():
             try:
-                return list(_record(line, self.path))
+                return [key for key in _record(line, self.path) if key != "table"]
             except CorpusError:
                 continue
         return []
