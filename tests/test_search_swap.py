@@ -14,14 +14,14 @@ from textsplice.text.linearize import linearize
 from textsplice.text.tokens import BEGIN, END, MASK
 
 TABLE = linearize(Table.of({"name": "Green Man Inn", "area": "city centre"}))
-OWN = Table.of({"name": "Aromi", "area": "riverside", "food": "Thai"})
+OWN = linearize(Table.of({"name": "Aromi", "area": "riverside", "food": "Thai"}))
 NEAR = OfferedNeighbor(
     "n", "In the riverside area is Aromi.", (BEGIN, "In", "the", MASK, "area", "is", MASK, ".", END)
 )
 
 
 def test_each_value_is_replaced_by_this_tables_whatever_its_length() -> None:
-    splices = swap_values(Sources(TABLE, (NEAR,), {}), 0, linearize(OWN), "words")
+    splices = swap_values(Sources(TABLE, (NEAR,), {}), 0, OWN, "words")
     assert splices == [Splice(0, 0, 1, 0, 9), Splice(3, 4, 0, 5, 7), Splice(7, 8, 0, 1, 4)]
 
 

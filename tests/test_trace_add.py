@@ -544,7 +544,7 @@ def test_an_export_takes_its_texts_from_a_folder_that_has_grown(tmp_path: Path, 
     [
         ("", "the file is empty"),
         ("\n\n", "there is no example in this file"),
-        ('{"text": "No record."}\n', "there is no 'table' among the keys 'text'"),
+        ('{"text": "No record."}\n', "the table has no field"),
         ('{"table": {}, "text": "No record."}\n', "the table has no field"),
         ('{"table": {"a": ""}, "text": "No record."}\n', "the text 'added:1' has no record"),
         ('{"table": {"a": "b"}}\n', "has no text to add"),

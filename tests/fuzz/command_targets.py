@@ -275,6 +275,7 @@ COMMAND_TARGETS: Sequence[Target] = (
     ),
     of_folder("report run", RUN, using("report", "{}", "--out", "{out}/x.html"), 0.5),
     of_folder("quickstart", _quickstart(), _check_quickstart, 1),
+    Target("fit", [CSV], command("fit", "{}", "--out", "/dev/null/x", name="fit.csv"), 0.2),
     of_folder("export", RUN, using("export", "{}", "--out", "{out}"), 0.3),
     Target(
         "export figures",

@@ -28,7 +28,7 @@ def test_damaged_input_is_used_or_refused_in_one_line(target: Target) -> None:
 
 # What these read is refused even if it is whole: a folder of other settings, no published corpus, rules that
 # no row was made under, a place where nothing can be written.
-REFUSED_ANYWAY = ("quickstart", "data e2e", "rules file", "prepare")
+REFUSED_ANYWAY = ("quickstart", "fit", "data e2e", "rules file", "prepare")
 
 
 @pytest.mark.parametrize(

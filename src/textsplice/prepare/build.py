@@ -70,12 +70,13 @@ def prepare(
         raise ConfigError("corpus.splits must hold 'train'.", where="config")
     chosen_kinds(config.corpus.kinds)  # one that is none is refused before anything is written
     score_named(config.neighbors.score)  # an unknown score is refused before anything is written
-    config = replace(config, corpus=with_lists(config.corpus))
-    if config.corpus.list_columns:
-        told = described(config.corpus.list_columns)
-        report(f"{config.corpus.source}: cells are read as lists in {told}; corpus.lists can say otherwise.")
     target = folder or Path(config.output.prepared)
     with claimed(target) as manifest:
+        config = replace(config, corpus=with_lists(config.corpus))
+        if config.corpus.list_columns:
+            told = described(config.corpus.list_columns)
+            what = f"cells are read as lists in {told}; corpus.lists can say otherwise."
+            report(f"{config.corpus.source}: {what}")
         build = Build(config, manifest, threads or os.cpu_count() or 1, report, quiet)
         build.run()
         if not build.made:

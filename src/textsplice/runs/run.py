@@ -177,7 +177,8 @@ class Run:
     @property
     def kinds(self) -> dict[str, FieldKind]:
         """The kinds of fields, if its corpus was prepared with them."""
-        return read_kinds(self._checked.folder_path(STORE))
+        folder = self._checked.folder_path(STORE)
+        return read_kinds(folder) if folder.is_dir() else {}  # a run that is damaged can still be looked at
 
     def read_lexicon(self) -> bytes:
         """The content of its lexicon's file."""
