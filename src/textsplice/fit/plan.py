@@ -84,7 +84,7 @@ def writer_config(base: Config, look: Look) -> Config:
         ),
         search=replace(
             SearchConfig(),
-            proposers=("drafts", "swap"),
+            proposers=("drafts",),
             swap_writes=rows < 4 * SMALL,
             beam=8,
             max_splices=24,
@@ -105,7 +105,6 @@ def full_config(writer: Config, look: Look, out: Path, targets: Path) -> Config:
         training=training_for(rows, batch=24),
         search=replace(
             SearchConfig(),
-            proposers=("policy", "swap"),
             judge=writer.output.run,
             misplaced_values="discouraged",
             max_splices=24,
