@@ -213,6 +213,15 @@ def test_the_next_proposer_is_asked_where_one_has_no_text(writer: Splicer, table
     assert any(row.policy == "swap" for row in both)
 
 
+@pytest.mark.parametrize("first", ["drafts", "policy"])
+def test_what_swap_makes_after_another_verifies(first: str, writer: Splicer, tables: list[Table]) -> None:
+    rows = made(writer, tables, replace(search(first, "swap"), max_tokens=3, seams=1.0, whole_sentences=True))
+    assert {(row.policy, row.weights) for row in rows} == {("swap", None)}
+    assert textsplice.verify(rows, writer) == len(rows)
+    with pytest.raises(VerificationError, match="swap, which has no weights, yet names some"):
+        textsplice.verify(replace(rows[0], weights=writer.weights), writer)
+
+
 def test_a_file_of_several_proposers_is_gone_on_with(tmp_path: Path) -> None:
     out = tmp_path / "rows.jsonl"
     settings = ['search.proposers=["drafts","swap"]', "search.beam=2"]
@@ -221,6 +230,7 @@ def test_a_file_of_several_proposers_is_gone_on_with(tmp_path: Path) -> None:
     assert CliRunner().invoke(app, command).exit_code == 0
     whole = out.read_text()
     first = json.loads(whole.splitlines()[0]) | {"policy": "swap"}  # as if swap had been asked
+    del first["weights"]
     out.write_text(json.dumps(first, ensure_ascii=False) + "\n")
     result = CliRunner().invoke(app, [*command, "--resume"])
     assert result.exit_code == 0, result.output

@@ -23,6 +23,7 @@ from textsplice.search.propose import Proposal, Proposer
 from textsplice.search.rules.rule import Rule
 from textsplice.search.seams import unattested
 from textsplice.search.style import Style
+from textsplice.search.swap import SWAP
 from textsplice.slots.lexicon import Lexicon
 from textsplice.text.linearize import linearize
 from textsplice.text.tokens import Tokenizer
@@ -174,7 +175,8 @@ class Pipeline:
     ) -> Generation:
         """The best candidate that is a text and obeys the rules, else the unfinished one, else none."""
         kind = proposer.kind
-        made = {**made, "policy": kind.name}
+        # Whoever else was asked before it, swap has no weights.
+        made = {**made, "policy": kind.name, "weights": None if kind is SWAP else made["weights"]}
 
         def make(candidate: Candidate, status: Status) -> Generation:
             sources, splices = proposal.sources.using(candidate.splices, proposal.words), candidate.splices

@@ -89,7 +89,8 @@ def contradiction(
         or (
             _too_long(generation, limit)
             if len(generation.sources.table.tokens) > limit
-            else _approved(generation, rules, proof, settings) or _neighbors(generation, rules, proof)
+            else _approved(generation, rules, proof, settings)
+            or _neighbors(generation, rules, proof, settings)
         )
     )
 
@@ -178,7 +179,9 @@ def _approved(
     return None if given == (right,) else f"the run gives the approved text {right.id!r} for its record"
 
 
-def _neighbors(generation: Generation, rules: tuple[Rule, ...], proof: Proof) -> str | None:
+def _neighbors(
+    generation: Generation, rules: tuple[Rule, ...], proof: Proof, settings: SearchConfig
+) -> str | None:
     """The neighbors are those that the run finds for this table under these rules."""
     given = generation.sources.neighbors
     if generation.policy == APPROVED.name:
@@ -193,7 +196,7 @@ def _neighbors(generation: Generation, rules: tuple[Rule, ...], proof: Proof) ->
         return "two of its neighbors are the same text"
     rules = _as_if_known(rules, given)
     if generation.policy == SWAP.name:
-        return _swapped_again(generation, rules, proof)
+        return _swapped_again(generation, rules, proof, settings)
     if generation.policy == DRAFTS.name:
         return _derived_again(generation, rules, proof)
     expected = tuple(map(proof.offers.neighbor, proof.offers.find(generation.table, rules)))
@@ -268,11 +271,11 @@ def _derived_again(generation: Generation, rules: tuple[Rule, ...], proof: Proof
     return None
 
 
-def _swapped_again(generation: Generation, rules: tuple[Rule, ...], proof: Proof) -> str | None:
+def _swapped_again(
+    generation: Generation, rules: tuple[Rule, ...], proof: Proof, settings: SearchConfig
+) -> str | None:
     """Swap needs no weights, so it is simply done again."""
-    beam = (generation.search or {}).get("beam")
-    search = replace(proof.config.search, judge="", lexicon="")
-    search = replace(search, beam=beam) if isinstance(beam, int) else search
+    search = replace(settings, judge="", lexicon="", writers=())
     again = next(_pipeline(proof).generations([_example(generation)], search, rules, quiet=True))
     if generation.status != again.status:
         return f"its status is {generation.status!r}, but swapping again gives {again.status!r}"
