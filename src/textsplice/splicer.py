@@ -361,7 +361,7 @@ class Splicer:
             self._lexicon_for(search),
             self._judge,
             self.config.corpus.max_table_tokens,
-            self.store,
+            self._offers,
             ApprovedProposer(self._offers) if search.approved_first and self.store.approved else None,
         )
 

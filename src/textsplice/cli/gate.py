@@ -168,6 +168,6 @@ def _fallen_back(gate: Gate, verdict: Verdict, writer: Splicer | None, rules: li
     from textsplice.corpus import Example
 
     own = writer.generate(Example(verdict.draft.id, table, None), rules=rules)
-    if own.status != "ok" or not gate.judge(verdict.draft._replace(text=own.text)).accepted:
+    if not own.finished or not gate.judge(verdict.draft._replace(text=own.text)).accepted:
         return verdict
     return replace(verdict, given=own)

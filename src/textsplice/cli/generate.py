@@ -210,7 +210,7 @@ def generate(
             limit=limit,
         )
         found = records.survey()
-        counts = {"ok": 0, "unfinished": 0, "abstained": 0}
+        counts = {"ok": 0, "doubtful": 0, "unfinished": 0, "abstained": 0}
         examples = iter(records)
         with opened(out, resume=resume) as file:
             done = pass_written(out, examples, splicer.made(search, rules), selectors=selectors)

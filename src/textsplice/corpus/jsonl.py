@@ -132,9 +132,9 @@ def example_of(record: dict[str, object], default_id: str, text_key: str | None,
 
 
 def _is_unfinished(record: dict[str, object]) -> bool:
-    """Whether this is a row of `textsplice generate` whose status is not ok."""
+    """Whether this is a row of `textsplice generate` whose text was not ended, or that has none."""
     ours = str(record.get("format", "")).startswith("textsplice.generation/")
-    return ours and record.get("status") != "ok"
+    return ours and record.get("status") not in ("ok", "doubtful")
 
 
 def alternatives_of(record: dict[str, object], *, where: str) -> list[str]:

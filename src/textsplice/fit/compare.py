@@ -69,7 +69,7 @@ class Referee:
     def judge(self, name: str, rows: Sequence[Generation], seconds: float) -> Result:
         """The figures of one system's texts."""
         bleu = score([row.text for row in rows], [self._references[row.table] for row in rows], ["BLEU"])
-        given = [row for row in rows if row.status == "ok"]
+        given = [row for row in rows if row.finished]
         slots = summarize_slots(check_slots(row.text, row.table, self._lexicon) for row in given)
         kinds = [row.sources.kind(place.source) for row in given for place in row.provenance]
         return Result(

@@ -170,7 +170,7 @@ class _Work:
             self.say(f"  S2S+copy writes the {split} records")
             tables = unpicked(self.source, split, self.text_column or None, TAUGHT_RECORDS)
             rows = splicer.generate_many(tables, search=search)
-            given = [row for row in rows if row.status == "ok" and row.text.strip()]
+            given = [row for row in rows if row.finished and row.text.strip()]
             self.folder.write(f"targets/{split}.jsonl", "".join(map(row_text, given)))
 
     def _compared(self, look: Look, prepared: Prepared, plan: Plan) -> Fitted:

@@ -18,6 +18,7 @@ from textsplice.search.rows import read_generations
 
 DERIVATIONS = 20
 WORST = 10
+DOUBTFUL = 20
 DEEPEST = 10  # level of a setting that is shown
 
 
@@ -45,16 +46,17 @@ def report_html(run_or_file: Path, *, derivations: int = DERIVATIONS, lexicon: s
     """The report as one self-contained page; `lexicon` as for `read_run`."""
     run = read_run(run_or_file, lexicon=lexicon)
     worst = run.faithfulness.faults[:WORST] if run.faithfulness else []
-    documents = _documents(run, derivations, [fault.id for fault in worst])
+    doubtful = run.doubtful[:DOUBTFUL]
+    documents = _documents(run, derivations, [fault.id for fault in doubtful], [fault.id for fault in worst])
     shown = {document.generation.id: document for document in documents}
-    extra = len(documents) - min(derivations, run.habits.outputs if run.habits else 0)
     return page(
         documents,
         title=f"{run.title} · textsplice",
         notes={fault.id: fault.told for fault in worst},
         before=_summary(run)
         + _contents(run, documents)
-        + _derivations_heading(run, len(documents) - extra, extra),
+        + _doubtful(run, doubtful, shown)
+        + _derivations_heading(run, len(documents), bool(doubtful), bool(worst)),
         after="".join(
             [
                 _curve(run),
@@ -70,18 +72,22 @@ def report_html(run_or_file: Path, *, derivations: int = DERIVATIONS, lexicon: s
     )
 
 
-def _documents(run: RunFacts, count: int, worst: Sequence[str]) -> list[Document]:
-    """Evenly spaced examples, which nobody picked, and then the worst ones."""
+def _documents(run: RunFacts, count: int, doubtful: Sequence[str], worst: Sequence[str]) -> list[Document]:
+    """The doubtful ones, evenly spaced examples, which nobody picked, and the worst ones; each text once."""
     if run.outputs is None or run.habits is None or not run.habits.outputs:
         return []
     spaced = {n * run.habits.outputs // count for n in range(count)} if count else set[int]()
-    wanted = set(worst)
+    wanted = {*doubtful, *worst}
     found: dict[str, Document] = {}
-    late: dict[str, Document] = {}
+    unpicked: list[str] = []
     for number, (where, row) in enumerate(read_generations(run.outputs)):
         if number in spaced or row.id in wanted:
-            (found if number in spaced else late)[row.id] = document(row, where)
-    return [*found.values(), *(late[name] for name in worst if name in late)]
+            found.setdefault(row.id, document(row, where))
+            unpicked += [row.id] if number in spaced else []
+    texts: dict[str, Document] = {}
+    for name in (*doubtful, *unpicked, *worst):
+        texts.setdefault(found[name].generation.text or name, found[name])
+    return list(texts.values())
 
 
 def _summary(run: RunFacts) -> str:
@@ -99,6 +105,8 @@ def _summary(run: RunFacts) -> str:
             numbers += [(f"{habits.gaps:,}", "gaps: in no source"), (f"{habits.proved:,}", "proved least")]
         if habits.seams:
             numbers.append((f"{1 - habits.unattested / habits.seams:.1%}", "of seams attested"))
+        if habits.doubtful:
+            numbers.append((f"{habits.doubtful:,}", "doubtful"))
         if habits.abstained:
             numbers.append((f"{habits.abstained:,}", "abstained"))
     items = "".join(f"<li><b>{markup(n)}</b><span>{markup(what)}</span></li>" for n, what in numbers)
@@ -110,7 +118,8 @@ def _copied(habits: Habits) -> str:
 
 
 def _contents(run: RunFacts, documents: Sequence[Document]) -> str:
-    sections = [("derivations", "Derivations")]
+    sections = [("doubtful", "Doubtful")] if run.doubtful else []
+    sections += [("derivations", "Derivations")]
     sections += [("learning", "Learning curve")] if run.train or run.validation else []
     sections += [("scores", "Scores")] if run.scores or run.habits else []
     sections += [("worst", "Worst by slot errors")] if run.faithfulness and run.faithfulness.faults else []
@@ -121,15 +130,27 @@ def _contents(run: RunFacts, documents: Sequence[Document]) -> str:
     return f'<nav class="sections" aria-label="Sections">{links}</nav>\n'
 
 
-def _derivations_heading(run: RunFacts, spaced: int, worst: int) -> str:
-    told = f"{spaced} of {run.habits.outputs:,}" if run.habits else ""
-    if not spaced + worst:
+def _doubtful(run: RunFacts, listed: Sequence[Faults], shown: Mapping[str, Document]) -> str:
+    """What to look at first."""
+    if not listed:
+        return ""
+    more = len(run.doubtful) - len(listed)
+    told = "Look at these before you publish: nothing forbids them, but something speaks against each."
+    told += f" {len(listed)} are shown, {more:,} more are in the file." if more else ""
+    return _part("doubtful", "Doubtful", f"<p>{markup(told)}</p>{_listed(listed, shown)}")
+
+
+def _derivations_heading(run: RunFacts, count: int, doubtful: bool, worst: bool) -> str:
+    outputs = run.habits.outputs if run.habits else 0
+    if not count:
         told = "None yet: make some with `textsplice generate`, then write the report again."
-    elif run.habits and spaced < run.habits.outputs:
-        told += ", evenly spaced through the file, so nobody picked them"
-        told += f", and {worst} more with the most slot errors." if worst else "."
+    elif count < outputs:
+        told = f"{count} of {outputs:,}, each text once: "
+        told += "the doubtful ones, then others, " if doubtful else ""
+        told += "evenly spaced through the file, so nobody picked them"
+        told += ", and last those with the most slot errors." if worst else "."
     else:
-        told = f"All {spaced}."
+        told = f"All {count}."
     return _part("derivations", "Derivations", f"<p>{markup(told)}</p>")
 
 
@@ -183,13 +204,19 @@ def _score_row(metric: str, value: str, signature: str) -> str:
 def _worst(worst: Sequence[Faults], shown: Mapping[str, Document]) -> str:
     if not worst:
         return ""
+    return _part("worst", "Worst by slot errors", _listed(worst, shown))
+
+
+def _listed(faults: Sequence[Faults], shown: Mapping[str, Document]) -> str:
+    """Texts with what is wrong with them; what the player shows under another id is not listed again."""
     items = "".join(
         f'<li><a href="#player" data-open="{markup(fault.id)}">{markup(fault.id)}</a> '
         f'<span class="errors">{markup(fault.told)}</span><br>'
         f"{markup(shown[fault.id].generation.text)}</li>"
-        for fault in worst
+        for fault in faults
+        if fault.id in shown
     )
-    return _part("worst", "Worst by slot errors", f'<div class="card"><ol class="worst">{items}</ol></div>')
+    return f'<div class="card"><ol class="worst">{items}</ol></div>'
 
 
 def _seams(documents: Sequence[Document]) -> str:

@@ -47,10 +47,11 @@ class Habits(NamedTuple):
     proved: int = 0
     seams: int = 0
     unattested: int = 0
+    doubtful: int = 0
 
 
 class Faults(NamedTuple):
-    """The slot errors of one output, and the same in words."""
+    """The slot errors of one output, or the doubts about it, and the same in words."""
 
     id: str
     errors: int
@@ -77,6 +78,7 @@ class RunFacts:
     outputs: Path | None
     outputs_hash: str
     habits: Habits | None
+    doubtful: Sequence[Faults]  # those with most doubts first
     scores: Sequence[Score]
     faithfulness: Faithfulness | None
 
@@ -113,6 +115,7 @@ def read_run(path: Path, *, lexicon: str | None = None) -> RunFacts:
         outputs=outputs,
         outputs_hash=file_hash(outputs) if outputs else "",
         habits=_habits(outputs) if outputs else None,
+        doubtful=_doubtful(outputs) if outputs else (),
         scores=_scores(folder / SCORES, outputs),
         faithfulness=_faithfulness(outputs, run, settings, lexicon) if outputs else None,
     )
@@ -150,7 +153,7 @@ def _is_number(value: object, largest: float) -> bool:
 
 def _habits(path: Path) -> Habits:
     outputs = abstained = splices = neighbors = tokens = copied = traced = gaps = proved = 0
-    seams = unattested = 0
+    seams = unattested = doubtful = 0
     for _, row in read_generations(path):
         outputs += 1
         traced += row.traced is not None
@@ -159,6 +162,7 @@ def _habits(path: Path) -> Habits:
         if row.seams is not None:
             seams += row.seams.count
             unattested += len(row.seams.unattested)
+        doubtful += row.status == "doubtful"
         if row.status == "abstained":
             abstained += 1
             continue
@@ -171,8 +175,17 @@ def _habits(path: Path) -> Habits:
     told = max(outputs - abstained, 1)
     return Habits(
         *(outputs, abstained, splices / told, neighbors / told, copied / max(tokens, 1)),
-        *(traced, gaps, proved, seams, unattested),
+        *(traced, gaps, proved, seams, unattested, doubtful),
     )
+
+
+def _doubtful(path: Path) -> list[Faults]:
+    """The doubtful outputs, those with most doubts first; each text once."""
+    found: dict[str, Faults] = {}
+    for _, row in read_generations(path):
+        if row.doubts:
+            found.setdefault(row.text, Faults(row.id, len(row.doubts), row.reason or ""))
+    return sorted(found.values(), key=lambda fault: -fault.errors)
 
 
 def _scores(of_run: Path, outputs: Path | None) -> list[Score]:

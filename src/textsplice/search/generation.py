@@ -16,6 +16,7 @@ from textsplice.oracle.splice import Origin, Splice, canvases
 from textsplice.oracle.splice import provenance as replay_origins
 from textsplice.oracle.writing import Writing
 from textsplice.policy.kind import Attribution
+from textsplice.search.doubts import Doubt, reason_of
 from textsplice.search.reading import JsonRow, read_sources
 from textsplice.search.seams import Seams, find_seams
 from textsplice.search.spans import pieces, spans
@@ -26,7 +27,8 @@ FORMAT = "textsplice.generation/2"
 # Rows of format 1 were cut and joined by other rules, and have no UTF-16 offsets.
 OLD_FORMAT = "textsplice.generation/1"
 FORMATS = (FORMAT, OLD_FORMAT)
-Status = Literal["ok", "unfinished", "abstained"]
+Status = Literal["ok", "doubtful", "unfinished", "abstained"]
+FINISHED = ("ok", "doubtful")  # there is a text, which the policy itself ended
 
 
 class Provenance(NamedTuple):
@@ -86,13 +88,14 @@ class Generation:
     utf16: tuple[tuple[int, int], ...] | None = None
     traced: Traced | None = None
     seams: Seams | None = None  # absent in rows of older versions, and where there is no text
+    doubts: tuple[Doubt, ...] | None = None  # absent in rows of older versions and traces
     selected: bool = False  # whether its row has selectors of W3C Web Annotation
     format: str = FORMAT
 
     @property
     def finished(self) -> bool:
         """Whether the policy itself ended the text."""
-        return self.status == "ok"
+        return self.status in FINISHED
 
     @property
     def derivation(self) -> tuple[Splice, ...]:
@@ -145,6 +148,12 @@ class Generation:
         spans = [(place.start, place.stop) for place in self.provenance]
         return replace(self, seams=find_seams(self.tokens, origins, spans, self.sources, trigrams))
 
+    def with_doubts(self, doubts: tuple[Doubt, ...]) -> Generation:
+        """The same, which says what a person should look at; it is doubtful if that is anything."""
+        if not doubts:
+            return replace(self, doubts=())
+        return replace(self, doubts=doubts, status="doubtful", reason=reason_of(doubts))
+
     def with_selectors(self) -> Generation:
         """The same, whose row also has `spans`."""
         return replace(self, selected=True)
@@ -164,6 +173,7 @@ class Generation:
             "weights": self.weights,
             "trace": self.traced and self.traced.to_dict(),
             "seams": self.seams and self.seams.to_dict(),
+            "doubts": None if self.doubts is None else [doubt.to_dict() for doubt in self.doubts],
             "spans": self.spans() if self.selected else None,
         }
         return {
@@ -235,6 +245,7 @@ class Generation:
             weights=row.text("weights") if data.get("weights") is not None else None,
             traced=Traced.from_row(row.row("trace")) if data.get("trace") is not None else None,
             seams=Seams.from_row(row.row("seams")) if data.get("seams") is not None else None,
+            doubts=_read_doubts(row),
             selected=data.get("spans") is not None,
             utf16=None if is_old else tuple(_read_utf16(place, row) for place in row.items("provenance")),
             format=row.text("format"),
@@ -311,6 +322,12 @@ def _read_table(row: JsonRow, *, traced: bool) -> Table:
     record = cast("Mapping[str, str | list[str]]", row.mapping("table"))
     # A text can be traced without a record.
     return Table(()) if traced and not record else Table.from_record(record)
+
+
+def _read_doubts(row: JsonRow) -> tuple[Doubt, ...] | None:
+    if row.data.get("doubts") is None:
+        return None
+    return tuple(map(Doubt.from_row, row.rows("doubts")))
 
 
 def _read_provenance(place: object, row: JsonRow) -> Provenance:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from textsplice.corpus.table import Table
 from textsplice.neighbors.store import Store
 from textsplice.oracle.sources import OfferedNeighbor
+from textsplice.search.doubts import Known
 from textsplice.search.rules import Rule
 from textsplice.text.vocabulary import Vocabulary
 
@@ -48,6 +49,11 @@ class Offers:
     def field_ids(self) -> NDArray[np.int32]:
         """The ids of the names of the store's fields."""
         return self.store.field_ids(self.vocabulary)
+
+    @cached_property
+    def known(self) -> Known:
+        """The fields and values that the store's records have."""
+        return Known.of(self.store)
 
     def find(self, table: Table, rules: Sequence[Rule], *, reach: int = 1) -> list[int]:
         """The rows of the `reach · k` nearest texts the rules admit, best first; equal texts once."""

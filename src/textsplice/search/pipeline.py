@@ -11,14 +11,15 @@ from textsplice.config import SearchConfig
 from textsplice.corpus.table import Example, Table
 from textsplice.errors import InputError
 from textsplice.memory import release_memory
-from textsplice.neighbors.store import Store
 from textsplice.oracle.sources import Sources
 from textsplice.policy.problem import Candidate, Draft, broken_rule
 from textsplice.progress import bar
 from textsplice.search.choose import SeamCost, Slips, choose, slot_slips, worded_slips
 from textsplice.search.derive import Derived, derive, without_unused
+from textsplice.search.doubts import find_doubts
 from textsplice.search.generation import Alternative, Generation, Status, make_generation
 from textsplice.search.judge import Judge, opinion
+from textsplice.search.offers import Offers
 from textsplice.search.propose import Proposal, Proposer
 from textsplice.search.rules.rule import Rule
 from textsplice.search.seams import unattested
@@ -55,7 +56,7 @@ class Pipeline:
     Each proposer is asked about the tables for which those before it have no text that obeys the rules; first
     of all `approved`, if there is one, which leaves most tables to the others.
     `judge` opens the run that `search.judge` names, and those of `search.writers`. `max_table_tokens` is the
-    limit of the run's corpus. Seams are attested by the texts of `store`.
+    limit of the run's corpus. Seams are attested by the texts of `offers`.
     """
 
     proposers: tuple[Proposer, ...]
@@ -65,7 +66,7 @@ class Pipeline:
     lexicon: Lexicon | None
     judge: Callable[[str], Judge]
     max_table_tokens: int
-    store: Store
+    offers: Offers
     approved: Proposer | None = None
 
     def generations(
@@ -109,7 +110,7 @@ class Pipeline:
             return None
         (proposal,) = self.approved.propose([example], rules, search)
         found = self._generation(self.approved, proposal, search, rules, made)
-        return found if found.status == "ok" else None
+        return found if found.finished else None
 
     def _proposed(
         self, batch: Sequence[Example], search: SearchConfig, rules: tuple[Rule, ...], made: Made
@@ -118,11 +119,11 @@ class Pipeline:
         for example, proposal in zip(batch, first.propose(batch, rules, search), strict=True):
             found = self._generation(first, proposal, search, rules, made)
             for proposer in others:
-                if found.status == "ok":
+                if found.finished:
                     break
                 (proposal,) = proposer.propose([example], rules, search)
                 new = self._generation(proposer, proposal, search, rules, made)
-                found = new if new.status == "ok" or found.status == "abstained" else found
+                found = new if new.finished or found.status == "abstained" else found
             yield found
 
     def _too_long(self, example: Example, limit: int, search: SearchConfig, made: Made) -> Generation:
@@ -132,7 +133,7 @@ class Pipeline:
         return make_generation(
             id=example.id,
             table=example.table,
-            sources=Sources(self.store.linearize(example.table), (), {}),
+            sources=Sources(self.offers.store.linearize(example.table), (), {}),
             splices=(),
             score=float("-inf"),
             status="abstained",
@@ -196,10 +197,12 @@ class Pipeline:
 
         outcome = proposal.outcome
         found = self._texts(proposal, outcome.ranked(), rules)
-        ranked = self._ranked(proposer.choosing(search), proposal, found)[: search.beam]
+        judged: dict[tuple[int, ...], float] = {}
+        ranked = self._ranked(proposer.choosing(search), proposal, found, judged)[: search.beam]
         if ranked:
             others = tuple(Alternative(make(c, "ok").text, c.score) for c in ranked[1:])
-            return replace(self._with_seams(make(ranked[0], "ok")), alternatives=others)
+            found = replace(self._with_seams(make(ranked[0], "ok")), alternatives=others)
+            return self._with_doubts(found, proposer, judged.get(ranked[0].ids))
         unfinished = [outcome.unfinished] if outcome.unfinished else []
         for text in self._texts(proposal, unfinished, rules):
             return replace(self._with_seams(make(text.candidate, "unfinished")), reason=UNFINISHED)
@@ -221,8 +224,20 @@ class Pipeline:
                 proposal.outcome.hinder(broken, rule=rule, score=candidate.score)
         return kept
 
-    def _ranked(self, search: SearchConfig, proposal: Proposal, found: Sequence[Derived]) -> list[Candidate]:
-        """The candidates, best first."""
+    def _ranked(
+        self,
+        search: SearchConfig,
+        proposal: Proposal,
+        found: Sequence[Derived],
+        judged: dict[tuple[int, ...], float],
+    ) -> list[Candidate]:
+        """The candidates, best first; what the judge says of them goes into `judged`."""
+
+        def judge(candidates: Sequence[Candidate]) -> Sequence[float]:
+            said = opinion(self.judge(search.judge), proposal, self.tokenizer)(candidates)
+            judged.update(zip((candidate.ids for candidate in candidates), said, strict=True))
+            return said
+
         style = Style.of(search, self.tokenizer)
         return choose(
             found,
@@ -231,19 +246,28 @@ class Pipeline:
             by=search.choose,
             slips=self._slips(proposal.example) if search.slots_first else None,
             style=style.slips if style else None,
-            judge=opinion(self.judge(search.judge), proposal, self.tokenizer) if search.judge else None,
+            judge=judge if search.judge else None,
             seams=self._seam_cost(search.seams) if search.seams else None,
             similar=proposal.similar,
         )
 
+    def _with_doubts(self, generation: Generation, proposer: Proposer, judged: float | None) -> Generation:
+        """The same with what a person should look at; an approved text has been looked at."""
+        if proposer is self.approved:
+            return generation.with_doubts(())
+        text, table, seams = generation.text, generation.table, generation.seams
+        known = self.offers.known
+        return generation.with_doubts(find_doubts(text, table, seams, known, self.lexicon, judged))
+
     def _with_seams(self, generation: Generation) -> Generation:
-        return generation.with_seams(self.store.trigrams)
+        return generation.with_seams(self.offers.store.trigrams)
 
     def _seam_cost(self, weight: float) -> SeamCost:
         """What the unattested seams of a text take from its merit."""
+        known = self.offers.store.trigrams
 
         def cost(draft: Draft) -> float:
-            return weight * len(unattested(draft.tokens, draft.origins, draft.sources, self.store.trigrams))
+            return weight * len(unattested(draft.tokens, draft.origins, draft.sources, known))
 
         return cost
 

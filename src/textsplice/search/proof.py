@@ -277,7 +277,7 @@ def _swapped_again(
     """Swap needs no weights, so it is simply done again."""
     search = replace(settings, judge="", lexicon="", writers=())
     again = next(_pipeline(proof).generations([_example(generation)], search, rules, quiet=True))
-    if generation.status != again.status:
+    if generation.finished != again.finished:
         return f"its status is {generation.status!r}, but swapping again gives {again.status!r}"
     if generation.sources.neighbors != again.sources.neighbors:
         return "its neighbors are not those that swapping again uses"
@@ -296,7 +296,7 @@ def _pipeline(proof: Proof) -> Pipeline:
         None,
         _no_judge,
         limit,
-        proof.store,
+        proof.offers,
     )
 
 

@@ -20,7 +20,9 @@ from textsplice.oracle.numbering import TABLE
 from textsplice.oracle.splice import Origin, origins_of, replay_pieces
 from textsplice.oracle.writing import unmasked
 from textsplice.policy.problem import Draft, broken_rule
+from textsplice.search.approved import APPROVED
 from textsplice.search.claims import beyond, otherwise, settings_of
+from textsplice.search.doubts import misjudged, not_doubts
 from textsplice.search.generation import FORMAT, Generation, inner, utf16_spans
 from textsplice.search.pipeline import UNFINISHED
 from textsplice.search.proof import Proof, contradiction, known_kind, misplaced
@@ -175,6 +177,7 @@ def find_lie(
         or (proof and settings and misplaced(generation, rules, proof, settings))
         or _rules(generation, rules, origins)
         or _seams(generation, proof)
+        or (proof and _undoubted(generation, proof))
     )
 
 
@@ -216,6 +219,8 @@ def _status(generation: Generation, settings: SearchConfig | None) -> str | None
         return "it abstained, yet has seams"
     if status == "ok" and reason is not None:
         return "it is ok, yet has a reason not to be"
+    if lie := not_doubts(generation.doubts, status, reason, len(generation.text)):
+        return lie
     if status != "ok" and not reason:
         return (
             "it abstained without a reason" if status == "abstained" else f"it is {status} without a reason"
@@ -226,7 +231,7 @@ def _status(generation: Generation, settings: SearchConfig | None) -> str | None
         return "it abstained, yet has a score" if status == "abstained" else "it has no score"
     if status != "abstained" and not isfinite(generation.score):
         return "its score is not a number"
-    most = 0 if status != "ok" else settings.beam - 1 if settings else len(generation.alternatives)
+    most = 0 if not generation.finished else settings.beam - 1 if settings else len(generation.alternatives)
     if len(generation.alternatives) > most:
         return f"it has {len(generation.alternatives)} alternatives where at most {most} can be"
     if not all(isfinite(other.score) for other in generation.alternatives):
@@ -389,6 +394,15 @@ def _gaps(generation: Generation, spans: Sequence[tuple[int, int]]) -> str | Non
     rows, looked_at, proved = traced.certificate
     possible = len(generation.sources.neighbors) <= looked_at <= rows and proved == (looked_at == rows)
     return None if possible else "its certificate can't be"
+
+
+def _undoubted(generation: Generation, proof: Proof) -> str | None:
+    """The run's own records and texts say what is doubtful; its approved texts never are."""
+    if generation.doubts is None:
+        return None
+    if generation.policy == APPROVED.name:
+        return "it is approved, yet doubtful" if generation.doubts else None
+    return misjudged(generation.doubts, generation.table, generation.seams, proof.offers.known)
 
 
 def _seams(generation: Generation, proof: Proof | None) -> str | None:
