@@ -72,6 +72,7 @@ RANGES: Mapping[str, tuple[float, float]] = {
     "search.batch_size": (1, 1 << 16),
 }
 MAX_CONFIG_BYTES = 1 << 20
+CORPUS_ENDINGS = (".csv", ".tsv", ".jsonl", ".json", ".xlsx", ".xls", ".parquet")
 _CONTROL = re.compile("[\x00-\x1f\x7f]")
 
 
@@ -173,7 +174,8 @@ class TrainingConfig:
     max_minutes: float = 0.0
     clip: float = 2.0
     patience: int = 5
-    validate_every: int = 500
+    # Steps; 0: after every epoch, and at least ten times in a run whose steps are known.
+    validate_every: int = 0
     validate_sequences: int = 1000
     checkpoint_every: int = 200
     log_every: int = 20
@@ -227,10 +229,10 @@ class SearchConfig:
 
 @dataclass(frozen=True, slots=True)
 class OutputConfig:
-    """Where the prepared folder and the run go."""
+    """Where the prepared folder and the run go; "" names them after the corpus."""
 
-    prepared: str = "prepared/bundled"
-    run: str = "runs/bundled"
+    prepared: str = ""
+    run: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +247,21 @@ class Config:
     training: TrainingConfig = field(default_factory=TrainingConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
     output: OutputConfig = field(default_factory=OutputConfig)
+
+    @property
+    def prepared_folder(self) -> str:
+        """Where the prepared folder goes: `prepared/mine` for `mine.csv`, unless it is named."""
+        return self.output.prepared or f"prepared/{self._corpus_name}"
+
+    @property
+    def run_folder(self) -> str:
+        """Where the run goes: `runs/mine` for `mine.csv`, unless it is named."""
+        return self.output.run or f"runs/{self._corpus_name}"
+
+    @property
+    def _corpus_name(self) -> str:
+        path = self.corpus.source.split(":", 1)[-1].split("#")[0]
+        return Path(path).name.split(".")[0] or "corpus"
 
     def to_dict(self) -> dict[str, dict[str, object]]:
         """Plain sections, as JSON and TOML hold them."""
@@ -276,6 +293,13 @@ def load_config(path: Path | str) -> Config:
     """Reads a TOML file over the defaults."""
     path = Path(path)
     remedy = "Name a TOML file; `configs/` holds a commented master file to start from."
+    if path.suffix.lower() in CORPUS_ENDINGS:
+        raise ConfigError(
+            "is a corpus, not a configuration.",
+            where=str(path),
+            remedy=f"`textsplice fit {path}` does everything with it. Or name it in a configuration: "
+            f"CONFIG.toml --set corpus.source={path}",
+        )
     text = read_text(path, ConfigError, remedy=remedy, limit=MAX_CONFIG_BYTES)
     return _merge(Config(), parse_toml(text, ConfigError, str(path)), str(path))
 

@@ -126,6 +126,8 @@ def run(
             lexicon=known.lexicon_named(lexicon),
             kinds=known.kinds,
         )
+    for path, evaluation in evaluations.items():
+        _keep_scores(path, evaluation)
     comparisons: list[Comparison] = []
     if compare is not None:
         first, second = (evaluations[path] for path in compare)
@@ -140,6 +142,17 @@ def run(
     if compare is not None:
         _print_comparisons(compare, comparisons)
     _print_signatures(next(iter(evaluations.values())))
+
+
+def _keep_scores(outputs: Path, evaluation: Evaluation) -> None:
+    """Writes the scores beside the outputs, where `report` finds them; nobody else's file is touched."""
+    from textsplice.errors import TextspliceError
+    from textsplice.evaluate.evaluation import keep_scores
+
+    try:
+        keep_scores(outputs, evaluation)
+    except TextspliceError as error:
+        _say(f"the scores were not kept beside the outputs: {error.sentence()}")
 
 
 def wanted_metrics(names: str | None) -> list[str]:

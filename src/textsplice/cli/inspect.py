@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
     from rich.table import Table as Grid
 
@@ -48,7 +51,10 @@ def run(
         str | None, typer.Option(help="Only this split; with --example, the default is train.")
     ] = None,
     example: Annotated[
-        int | None, typer.Option(min=0, help="Show the derivation of this example, canvas by canvas.")
+        str | None,
+        typer.Option(
+            metavar="ROW|ID", help="Show the derivation of this row (the first is 1), canvas by canvas."
+        ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="The numbers as JSON.")] = False,
     kinds: Annotated[
@@ -127,12 +133,14 @@ def _as_json(prepared: Prepared, split: str | None) -> str:
 
 
 def show_numbers(console: Console, prepared: Prepared, split: str | None) -> None:
-    """Shows a table of numbers and a histogram of costs."""
-    from textsplice.prepare.summary import summarize
+    """Shows a table of numbers, what they mean, and a histogram of costs."""
+    from textsplice.prepare.summary import comments, summarize
 
     names = [split] if split else list(prepared.splits)
     summaries = [summarize(prepared, name) for name in names]
     console.print(_numbers(prepared, summaries))
+    for line in comments(summaries, prepared.vocabulary):
+        console.print(f"· {line}", highlight=False, markup=False)
     for summary in summaries:
         console.print(f"\nSplices per derivation, {summary.name}:")
         for line in _histogram(summary.costs):
@@ -188,19 +196,33 @@ def _histogram(costs: dict[int, int], width: int = 50, longest: int = 24) -> lis
     ]
 
 
-def show_example(console: Console, prepared: Prepared, split: str, number: int) -> None:
-    """Shows one example with its neighbors and its derivation."""
+def _row_of(ids: Sequence[str], wanted: str, where: str) -> int:
+    """The place of a row by its id, or by its number, which most ids end with."""
     from textsplice.errors import InputError
+
+    if wanted in ids:
+        return ids.index(wanted)
+    numbers = [int(found[0]) if (found := re.search(r"\d+$", name)) else 0 for name in ids]
+    if wanted.isdecimal() and int(wanted) in numbers:
+        return numbers.index(int(wanted))
+    if wanted.isdecimal() and not any(numbers) and 0 < int(wanted) <= len(ids):
+        return int(wanted) - 1
+    raise InputError(
+        f"there is no row {wanted!r}: this split has {len(ids):,}, from {ids[0]!r} to {ids[-1]!r}.",
+        where=where,
+        remedy="Name one of them, or another --split.",
+    )
+
+
+def show_example(console: Console, prepared: Prepared, split: str, wanted: str) -> None:
+    """Shows one example with its neighbors and its derivation."""
     from textsplice.oracle.numbering import Numbering
     from textsplice.oracle.sources import OfferedNeighbor
     from textsplice.report.document import oracle_document
     from textsplice.report.terminal import terminal
 
     rows = prepared.split(split)
-    if number >= len(rows):
-        raise InputError(
-            f"there is no example {number} in {split}: it has {len(rows):,}.", where=str(prepared.folder)
-        )
+    number = _row_of(rows.ids, wanted, f"{prepared.folder}, {split}")
     store, words = prepared.store, prepared.vocabulary
     found = rows.neighbors_of(number)
     splices = rows.derivation(number)

@@ -65,6 +65,23 @@ def train_command(
     )
     if result.ending == "interrupted":
         say(f"Continue with: {_resume_command(sys.argv)}", err=True)
+        return
+    for line in _told(Path(result.run)):
+        say(line, err=True)
+
+
+def _told(folder: Path) -> list[str]:
+    """Was it still learning, how does it compare with swap, what to run next."""
+    from textsplice.fit.compare import with_swap
+    from textsplice.runs import Run
+    from textsplice.training.advice import advice, validations_of
+
+    return [
+        advice(validations_of(Run.open(folder))),
+        with_swap(folder),
+        f"Next: textsplice generate {folder} TABLES --out texts.jsonl ; textsplice evaluate texts.jsonl "
+        "--references CORPUS ; textsplice report texts.jsonl",
+    ]
 
 
 def _resume_command(arguments: list[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from textsplice.config import CorpusConfig
 from textsplice.corpus.table import Table
@@ -13,12 +14,15 @@ from textsplice.evaluate.metrics.metric import metric_named
 from textsplice.evaluate.outputs import Item, Matched, Output, corpus_of, read_items
 from textsplice.evaluate.score import E2E_METRICS, Measurement, measure
 from textsplice.evaluate.significance import Comparison
+from textsplice.files import write_new
+from textsplice.parsing import read_object
 from textsplice.runs.prepared import Prepared
 from textsplice.slots.check import SlotReport, SlotSummary, check_slots, summarize_slots
 from textsplice.slots.lexicon import BUNDLED, VALUES, Lexicon
 from textsplice.slots.wordings import FieldKind
 
 NO_LEXICON = "none"
+SCORES = "scores.json"
 
 
 @dataclass(frozen=True)
@@ -161,6 +165,23 @@ def scores_json(evaluations: Sequence[Evaluation], comparisons: Sequence[Compari
         "comparisons": [comparison._asdict() for comparison in comparisons],
     }
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+
+def scores_path(outputs: Path) -> Path:
+    """Where the scores of a file of outputs are kept: `dev.jsonl` has `dev.scores.json` beside it."""
+    return outputs.with_name(f"{outputs.stem}.{SCORES}")
+
+
+def keep_scores(outputs: Path, evaluation: Evaluation) -> Path:
+    """Writes the scores of outputs beside them; a file that is not one of scores is left as it is."""
+    path = scores_path(outputs)
+    written = scores_json([evaluation])
+    if path.exists():
+        before = read_object(path, InputError)
+        if set(before) != {"systems", "comparisons"}:
+            raise InputError("is there already and has no scores; it was left as it is.", where=str(path))
+    write_new(path, written, force=True)
+    return path
 
 
 def slot_signature(name: str, lexicon: Lexicon) -> str:

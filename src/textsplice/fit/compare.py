@@ -7,13 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from textsplice.corpus import Table, read_corpus
+from textsplice.errors import TextspliceError
 from textsplice.evaluate.outputs import items_of
 from textsplice.evaluate.score import score
+from textsplice.fit.look import unpicked
+from textsplice.runs import Run
 from textsplice.search.generation import Generation
 from textsplice.slots.check import check_slots, summarize_slots
 from textsplice.slots.lexicon import Lexicon
 from textsplice.slots.wordings import FieldKind
 from textsplice.splicer import Splicer
+
+COMPARED = 20  # records, after a training
 
 
 @dataclass(frozen=True)
@@ -88,6 +93,27 @@ class Referee:
 def open_candidate(name: str, folder: Path) -> Splicer:
     """The splicer of one of the systems."""
     return Splicer.untrained(folder) if name == "swap" else Splicer.load(folder)
+
+
+def with_swap(folder: Path) -> str:
+    """How a run's texts of a few dev records compare with what swap makes of them, as a sentence."""
+    run = Run.open(folder)
+    corpus = run.config.corpus
+    try:
+        tables = unpicked(corpus.source, "dev", corpus.text_column or None, COMPARED)
+        referee = Referee(corpus.source, corpus.text_column or None, tables, run.lexicon, run.kinds)
+        rows = [
+            list(splicer.generate_many(tables, progress=False))
+            for splicer in (Splicer.untrained(folder), Splicer.load(folder))
+        ]
+    except TextspliceError as error:
+        return f"It was not compared with swap: {error.sentence()}"
+    swap, own = (referee.judge("", each, 0.0) for each in rows)
+    better = "better than" if own.merit > swap.merit else "not better than"
+    return (
+        f"On {len(tables)} dev records it has {own.bleu:.1f} BLEU, swap, which needs no training, "
+        f"{swap.bleu:.1f}: it is {better} swap so far."
+    )
 
 
 def best_of(results: Sequence[Result]) -> Result:

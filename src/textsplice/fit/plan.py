@@ -105,7 +105,7 @@ def full_config(writer: Config, look: Look, out: Path, targets: Path) -> Config:
         training=training_for(rows, batch=24),
         search=replace(
             SearchConfig(),
-            judge=writer.output.run,
+            judge=writer.run_folder,
             misplaced_values="discouraged",
             max_splices=24,
             max_tokens=writer.search.max_tokens,

@@ -87,7 +87,7 @@ class _Work:
         self._tell(planned_lines(plan, self.minutes))
         base = base_config(self.source, self.text_column, self.lexicon, look, self.out)
         self.folder.require_free("writer.toml", "full.toml", FIT, "summary.md")
-        Prepared.require_free(Path(base.output.prepared))
+        Prepared.require_free(Path(base.prepared_folder))
 
         self.say("[2/5] prepare: tokens, masks, neighbors, least derivations")
         prepared = prepare(base, quiet=False)
@@ -135,7 +135,7 @@ class _Work:
             return found
 
         known = self._config(name, timed)
-        run = Path(known.output.run)
+        run = Path(known.run_folder)
         fresh = Run.is_run(run) and not Run.open(run).is_of(prepared)
         result = train(known, resume=not fresh, fresh=fresh)
         if result.ending == "interrupted":
@@ -151,7 +151,7 @@ class _Work:
         targets = self.out / "targets"
         self._teach(writer)
         config = full_config(writer, look, self.out, targets)
-        Prepared.require_free(Path(config.output.prepared))
+        Prepared.require_free(Path(config.prepared_folder))
         prepared = prepare(config, quiet=False)
         self._train("full.toml", config, prepared, plan.full_minutes)
 
@@ -162,7 +162,7 @@ class _Work:
         ]
         if not names:
             return
-        splicer = Splicer.load(writer.output.run)
+        splicer = Splicer.load(writer.run_folder)
         search = replace(
             writer.search, proposers=("policy",), swap_writes=False, choose="consensus", beam=4, seams=0.0
         )

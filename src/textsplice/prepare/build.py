@@ -70,7 +70,7 @@ def prepare(
         raise ConfigError("corpus.splits must hold 'train'.", where="config")
     chosen_kinds(config.corpus.kinds)  # one that is none is refused before anything is written
     score_named(config.neighbors.score)  # an unknown score is refused before anything is written
-    target = folder or Path(config.output.prepared)
+    target = folder or Path(config.prepared_folder)
     with claimed(target) as manifest:
         config = replace(config, corpus=with_lists(config.corpus))
         if config.corpus.list_columns:

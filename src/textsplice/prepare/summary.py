@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,9 @@ from textsplice.runs.prepared import Prepared, PreparedSplit
 from textsplice.slots.kinds import Finding, find_kinds
 from textsplice.slots.lexicon import Lexicon
 from textsplice.text import Vocabulary
+
+# From here on a number deserves a comment.
+LEAKED, FOREIGN, FEW_SPLICES, GENERABLE, FEW_TEXTS = 0.05, 0.2, 8.0, 0.5, 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,38 @@ def summarize(prepared: Prepared, split_name: str) -> SplitSummary:
         same_table=_same_table(prepared, split),
         leaked=leak(prepared, split_name) if split_name != "train" else None,
     )
+
+
+def comments(summaries: Sequence[SplitSummary], vocabulary: Vocabulary) -> list[str]:
+    """What the numbers mean for whoever goes on with this folder, as sentences."""
+    said: list[str] = []
+    for each in summaries:
+        if each.leaked and each.leaked >= LEAKED:
+            said.append(
+                f"{each.leaked:.0%} of the {each.name} texts are train texts but for their values: scores on "
+                f"{each.name} flatter. `corpus.decontaminate = {each.name!r}` takes those out of train."
+            )
+    train = next((each for each in summaries if each.name == "train"), None)
+    if train is None:
+        return said
+    if train.shares.vocabulary >= FOREIGN:
+        said.append(
+            f"{train.shares.vocabulary:.0%} of the splices are single words that no neighbor has: neighbors "
+            "are far from the texts. More texts, or neighbors.k, would help; `textsplice fit` learns from "
+            "what S2S+copy writes instead."
+        )
+    elif train.mean_cost <= FEW_SPLICES:
+        said.append(f"{train.mean_cost:.1f} splices make a text: the corpus is regular and easy to splice.")
+    if train.generable < GENERABLE and train.shares.vocabulary:
+        said.append(
+            f"Only {train.generable:.0%} of those single words can be generated "
+            f"({len(vocabulary.generate):,} can): vocabulary.generate_min_count is too high for this many texts."
+        )
+    if train.examples < FEW_TEXTS:
+        said.append(
+            f"{train.examples:,} texts are few to train on: compare with swap, which needs no training."
+        )
+    return said
 
 
 def would_find(prepared: Prepared) -> list[Finding]:

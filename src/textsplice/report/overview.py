@@ -19,6 +19,7 @@ from textsplice.search.rows import read_generations
 DERIVATIONS = 20
 WORST = 10
 DOUBTFUL = 20
+NO_SCORES = "<p>No scores yet: <code>textsplice evaluate</code> keeps them beside the texts.</p>"
 DEEPEST = 10  # level of a setting that is shown
 
 
@@ -190,7 +191,7 @@ def _scores(run: RunFacts) -> str:
     if not rows:
         return ""
     table = f'<table class="rows"><tbody>{"".join(rows)}</tbody></table>'
-    note = "" if run.scores else "<p>No scores yet: <code>textsplice evaluate --json</code> prints them.</p>"
+    note = "" if run.scores else NO_SCORES
     return _part("scores", "Scores", f'{note}<div class="card scores">{table}</div>')
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 from textsplice.errors import InputError
-from textsplice.evaluate.evaluation import NO_LEXICON, default_lexicon, unsaid_kinds
+from textsplice.evaluate.evaluation import NO_LEXICON, SCORES, default_lexicon, scores_path, unsaid_kinds
 from textsplice.evaluate.experiments.derivations import sources_read
 from textsplice.evaluate.metrics.metric import metric_named
 from textsplice.evaluate.outputs import generation_outputs
@@ -31,7 +31,6 @@ JSON = Mapping[str, object]
 
 MOST_STEPS, HIGHEST_LOSS = 10**12, 1e9  # of a learning curve
 FIRST_BYTES = 4096  # of a line, in which it says its format
-SCORES = "scores.json"  # what `evaluate --json` printed
 
 
 class Habits(NamedTuple):
@@ -189,10 +188,10 @@ def _doubtful(path: Path) -> list[Faults]:
 
 
 def _scores(of_run: Path, outputs: Path | None) -> list[Score]:
-    """What `evaluate --json` printed into `OUTPUTS.scores.json`, or into the run's own file of scores."""
+    """What `evaluate` wrote beside the outputs, or what it printed into the run's own file of scores."""
     candidates = [of_run]
     if outputs:
-        candidates.insert(0, outputs.with_name(f"{outputs.stem}.{of_run.name}"))
+        candidates.insert(0, scores_path(outputs))
     path = next((path for path in candidates if path.is_file()), None)
     if path is None:
         return []

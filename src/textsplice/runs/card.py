@@ -69,7 +69,7 @@ class Card:
     def _usage(self, name: str) -> str:
         named = dict.fromkeys((self.config.search.judge, *self.config.search.writers))
         others = [other for other in named if other not in ("", name)]
-        prepared, name = quote(visible(self.config.output.prepared)), quote(visible(name))
+        prepared, name = quote(visible(self.config.prepared_folder)), quote(visible(name))
         own = self.config.text.lexicon and self.config.text.lexicon not in BUNDLED
         lexicon = f" --set text.lexicon={name}/{LEXICON}" if own else ""
         beside = "".join(f"\n\nIt needs the export `{visible(other)}` beside it." for other in others)

@@ -54,7 +54,7 @@ def begin_run(
     `world` is the number of processes. If they will compute otherwise than those before them, also returns
     that as a sentence for the journal. The folder must be claimed.
     """
-    folder = Path(config.output.run)
+    folder = Path(config.run_folder)
     run = Run.open(folder) if Run.is_run(folder) else None
     checkpoint = run.last.find() if run else None
     if checkpoint is not None and not (resume or fresh):

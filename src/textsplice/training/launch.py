@@ -62,7 +62,7 @@ def launch(
         codes = ", ".join(str(worker.returncode) for worker in workers)
         raise TrainingError(
             f"a training process ended without a result (exit codes {codes}).",
-            where=config.output.run,
+            where=config.run_folder,
             remedy="See its messages above; continue with --resume.",
         )
     return TrainingResult(**answers[0]["result"])  # pyright: ignore[reportArgumentType]

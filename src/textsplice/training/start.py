@@ -55,7 +55,7 @@ def train(
     command = sys.argv if command is None else command
     if config.training.processes > 1 and not is_worker():
         return launch(config, resume=resume, fresh=fresh, quiet=quiet, command=command)
-    prepared = Prepared.open(config.output.prepared)
+    prepared = Prepared.open(config.prepared_folder)
     # What `prepare` found is remembered by the run too.
     found = prepared.config.corpus.list_columns
     config = replace(config, corpus=replace(config.corpus, list_columns=found))
@@ -64,7 +64,7 @@ def train(
         # Made before the folder is touched: settings that can't work must not cost an old run.
         policy = policy_of(config, prepared.vocabulary).to(processes.device)
         Examples.of(prepared, "train", policy, processes).order(config.training)
-        run, change = Run(Path(config.output.run)), None
+        run, change = Run(Path(config.run_folder)), None
         if processes.writes:
             stack.enter_context(Run.claimed(run.path))
             run, change = begin_run(

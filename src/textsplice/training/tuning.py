@@ -57,7 +57,7 @@ def tune(
     """
     if trials < 1:
         raise ConfigError(f"trials is {trials}, but at least 1 is needed.", where="tune")
-    folder = Path(f"{config.output.run}-tune")
+    folder = Path(f"{config.run_folder}-tune")
     study = _open_study(folder, config, minutes)
     while trial := _next_trial(study, trials, config.training.seed):
         run = folder / f"trial-{trial.number:04}"
@@ -84,7 +84,7 @@ def with_values(config: Config, values: Mapping[str, float]) -> Config:
 
 def _try(config: Config, quiet: bool) -> float | None:
     """The trial's validation loss; None if it diverged. What it leaves is its journal."""
-    folder = Path(config.output.run)
+    folder = Path(config.run_folder)
     try:
         result = train(config, resume=True, quiet=quiet)
     except DivergedError:
