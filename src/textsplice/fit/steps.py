@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from textsplice.config import Config, load_config, to_toml
-from textsplice.corpus import Table
+from textsplice.corpus import Table, read_corpus
 from textsplice.errors import ConfigError, InputError, TrainingError
 from textsplice.fit.compare import Referee, Result, best_of, open_candidate
 from textsplice.fit.look import Look, look_at, unpicked
@@ -28,9 +28,12 @@ from textsplice.runs import Prepared, Run
 from textsplice.runs.fitted import FIT, FOLDERS, fitted
 from textsplice.runs.outputs import OutputFolder
 from textsplice.search.rows import row_text
+from textsplice.slots.lexicon import Lexicon
 from textsplice.splicer import Splicer
 
 COMPARED = 120  # dev records
+WORDINGS = "wordings.toml"
+MOST_INDUCED = 10_000  # texts that wordings are looked for in
 Say = Callable[[str], None]
 
 
@@ -85,8 +88,9 @@ class _Work:
         plan = plan_for(look, self.minutes)
         self._tell(found_lines(look))
         self._tell(planned_lines(plan, self.minutes))
-        base = base_config(self.source, self.text_column, self.lexicon, look, self.out)
         self.folder.require_free("writer.toml", "full.toml", FIT, "summary.md")
+        lexicon = self.lexicon or self._wordings(look)
+        base = base_config(self.source, self.text_column, lexicon, look, self.out)
         Prepared.require_free(Path(base.prepared_folder))
 
         self.say("[2/5] prepare: tokens, masks, neighbors, least derivations")
@@ -100,6 +104,30 @@ class _Work:
             self.say(f"[4/5] FULL is left out: {plan.why_no_full}.")
         self.say("[5/5] compare on dev")
         return self._compared(look, prepared, plan)
+
+    def _wordings(self, look: Look) -> str:
+        """How yes, no and categories are worded in the texts, found by counting; "" if nothing is found.
+
+        A file of an earlier call is used as it is: somebody may have read and corrected it.
+        """
+        from textsplice.slots.induce import propose
+
+        path = self.out / WORDINGS
+        asked = [each.field for each in look.fields if each.kind in ("yes/no", "worded")]
+        if not asked:
+            return ""
+        if not path.is_file():
+            examples = list(read_corpus(self.source, "train", text_column=self.text_column or None))
+            step = -(-len(examples) // MOST_INDUCED)
+            proposal = propose(examples[::step], {})
+            if not any(proposal.lexicon.fields[name].wordings for name in asked):
+                self.say(f"  no wording of {', '.join(asked)} stood up to held-out texts: unchecked")
+                return ""
+            self.folder.write(WORDINGS, proposal.to_toml())
+        known = Lexicon.load(path)
+        told = [name for name in asked if name in known.fields and known.fields[name].wordings]
+        self.say(f"  wordings of {', '.join(told)}: {path} (read it; what you strike is not used)")
+        return str(path)
 
     def _tell(self, lines: Sequence[str]) -> None:
         for line in lines:

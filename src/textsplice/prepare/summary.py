@@ -111,7 +111,7 @@ def comments(summaries: Sequence[SplitSummary], vocabulary: Vocabulary) -> list[
     if train.generable < GENERABLE and train.shares.vocabulary:
         said.append(
             f"Only {train.generable:.0%} of those single words can be generated "
-            f"({len(vocabulary.generate):,} can): vocabulary.generate_min_count is too high for this many texts."
+            f"({len(vocabulary.generate):,} can): vocabulary.generate_min_count is too high for so few texts."
         )
     if train.examples < FEW_TEXTS:
         said.append(
