@@ -23,6 +23,8 @@ from textsplice.report.notebook import notebook, show
 from textsplice.report.overview import report_html, write_report
 from textsplice.report.page import player
 from textsplice.report.plain import plain
+from textsplice.search.doubts import Doubt
+from textsplice.search.generation import Generation
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -147,16 +149,40 @@ def test_a_report_shows_all_that_a_run_left(tmp_path: Path) -> None:
     assert "All 9." in page
 
 
+def numbered(n: int) -> Generation:
+    offered = [neighbor("n", f"Heron Mill is bakery number {n}.")]
+    return generation(TABLE, offered, [Splice(0, 0, 1, 0, 9)], example_id=f"d{n:02}")
+
+
 def test_twenty_derivations_are_spread_over_the_file_and_the_worst_follow(tmp_path: Path) -> None:
     silent = generation(TABLE, [neighbor("n", "A quiet place.")], [Splice(0, 0, 1, 0, 6)], example_id="worst")
-    run = write_run(tmp_path / "walks", [*(bakery(f"d{n:02}") for n in range(99)), silent])
+    run = write_run(tmp_path / "walks", [*(numbered(n) for n in range(99)), silent])
     page = report_html(run)
     shown: list[Any] = json.loads(Visible(page).data)["derivations"]
     ids = [row["id"] for row in shown]
     assert ids[:20] == [f"d{n:02}" for n in range(0, 99, 5)]
     assert ids[20:] == ["worst", *(f"d{n:02}" for n in (1, 2, 3, 4, 6, 7, 8))]
     assert shown[20]["note"].startswith("name (Heron Mill) is missing; kind (bakery) is missing")
-    assert "20 of 100, evenly spaced through the file, so nobody picked them, and 8 more with" in page
+    told = "28 of 100, each text once: evenly spaced through the file, so nobody picked them, and last those"
+    assert told in page
+
+
+def test_the_same_text_is_shown_once(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "walks", [bakery("d0"), numbered(1), bakery("d2")])
+    shown: list[Any] = json.loads(Visible(report_html(run)).data)["derivations"]
+    assert [row["id"] for row in shown] == ["d0", "d01"]
+
+
+def test_doubtful_texts_come_first_with_their_reasons(tmp_path: Path) -> None:
+    doubt = Doubt("value", "no record of the store has 'purple' as its <b>colour")
+    odd = numbered(7).with_doubts((doubt, Doubt("seam", "nobody wrote that", 0, 5)))
+    page = report_html(write_run(tmp_path / "walks", [*map(numbered, range(5)), odd, numbered(8)]))
+    shown: list[Any] = json.loads(Visible(page).data)["derivations"]
+    assert [row["id"] for row in shown] == ["d07", *(f"d{n:02}" for n in (*range(5), 8))]
+    assert shown[0]["status"] == "doubtful"
+    assert page.index('id="doubtful"') < page.index('id="derivations"')
+    assert "no record of the store has &#x27;purple&#x27; as its &lt;b&gt;colour; nobody wrote that" in page
+    assert "<b>1</b><span>doubtful</span>" in page
 
 
 def test_scores_of_another_shape_are_refused(tmp_path: Path) -> None:
