@@ -124,7 +124,7 @@ def test_a_report_of_two_hundred_derivations_is_under_three_megabytes(tmp_path: 
             row.table.to_record(),
             [*row.sources.neighbors, *extra],
             splices,
-            words={7: "but"},
+            words={7: "but" * (n + 1)},  # no two texts the same
             example_id=f"walk {n}",
         )
     page = report_html(write_run(tmp_path / "walks", rows), derivations=200)
