@@ -18,6 +18,7 @@ from textsplice.fit import Fitted
 from textsplice.fit.compare import Result, best_of
 from textsplice.fit.look import Look, look_at, unpicked
 from textsplice.fit.plan import plan_for, with_steps, words_count, writer_config
+from textsplice.fit.sample import sampled
 from textsplice.fit.told import summary, verdict
 from textsplice.runs import Prepared, Run
 from textsplice.runs.fitted import default_system, fitted
@@ -40,7 +41,7 @@ def made(offers: Path, told: list[str]) -> Fitted:
 
 
 def result(name: str, bleu: float, slot_errors: float | None) -> Result:
-    return Result(name, bleu, slot_errors, 0, 100.0, 7.0, 0, 0.1, ())
+    return Result(name, bleu, slot_errors, 0, 100.0, 7.0, 0, 100, 0.1, ())
 
 
 def test_it_says_what_it_found_and_what_it_will_do(made: Fitted, told: list[str]) -> None:
@@ -104,6 +105,44 @@ def test_too_little_to_learn_from_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="rows to learn from; at least 30 are needed"):
         textsplice.fit(str(few), tmp_path / "out", text_column="description")
     assert not (tmp_path / "out").exists()
+
+
+def test_texts_that_say_nothing_are_sentences(tmp_path: Path) -> None:
+    rows = [f"N{n},{n},good" for n in range(80)]
+    path = tmp_path / "x.csv"
+    path.write_text("\n".join(["name,n,text", *rows]))
+    with pytest.raises(CorpusError, match=r"all \d+ texts to learn from are the same: 'good'"):
+        textsplice.fit(str(path), tmp_path / "out")
+    path.write_text("\n".join(["name,n,text", *(f"{row} {'very ' * (n % 7)}" for n, row in enumerate(rows))]))
+    with pytest.raises(CorpusError, match="no text says a value of its record"):
+        textsplice.fit(str(path), tmp_path / "out")
+    path.write_text("name,text\nA,A is good.\n")
+    with pytest.raises(CorpusError, match="there is 1 row to learn from"):
+        textsplice.fit(str(path), tmp_path / "out")
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".jsonl"])
+def test_a_part_of_a_large_file_has_whole_records(ending: str, tmp_path: Path) -> None:
+    offers = [(f"N{n // 3}", f"text {n}, N{n // 3}\nis here") for n in range(3000)]
+    path = tmp_path / f"many{ending}"
+    if ending == ".jsonl":
+        path.write_text("".join(json.dumps({"name": name, "text": text}) + "\n" for name, text in offers))
+    else:
+        mark = "," if ending == ".csv" else "\t"
+        path.write_text(f"name{mark}text\n" + "".join(f'{name}{mark}"{text}"\n' for name, text in offers))
+    rows, count, total = sampled(str(path), None, 300)
+    assert total == 3000
+    assert 200 < count < 420
+    assert sampled(str(path), None, 300)[0] == rows
+    part = tmp_path / f"part{ending}"
+    part.write_text(rows)
+    found = [(e.table.to_record()["name"], e.text) for e in read_corpus(part)]
+    assert len(found) == count
+    assert set(found) <= set(offers)
+    assert {sum(name == other for other, _ in found) for name, _ in found} == {3}
+    assert sampled(str(path), None, 10_000)[1] == 3000
+    with pytest.raises(InputError, match=r"for a \.csv, \.tsv or \.jsonl file"):
+        sampled("bundled", None, 10)
 
 
 def test_a_missing_text_column_names_the_columns(offers: Path, tmp_path: Path) -> None:

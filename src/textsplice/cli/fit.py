@@ -23,6 +23,8 @@ Examples:
 
     textsplice fit listings.csv --text-column description --minutes 60 --out runs/listings
 
+    textsplice fit millions.csv --limit 20000
+
     textsplice generate runs/listings new.csv --out texts.csv
 """
 
@@ -40,8 +42,11 @@ def run(
     lexicon: Annotated[
         str | None, typer.Option(help="How values are worded: a TOML file (see `textsplice lexicon`).")
     ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Use only about so many rows of a large file, whole records.")
+    ] = None,
 ) -> None:
     """Looks, prepares, trains, compares and reports; finished parts are kept."""
     from textsplice.fit.steps import fit
 
-    fit(source, out, minutes=minutes, text_column=text_column, lexicon=lexicon, say=say)
+    fit(source, out, minutes=minutes, text_column=text_column, lexicon=lexicon, limit=limit, say=say)

@@ -32,6 +32,7 @@ class Result:
     copied: float  # percent of the words that stand in a source
     splices: float
     abstained: int
+    records: int
     seconds: float  # a record
     rows: tuple[Generation, ...]
 
@@ -50,6 +51,7 @@ class Result:
             "copied, %": round(self.copied, 1),
             "splices": round(self.splices, 1),
             "abstained": self.abstained,
+            "records": self.records,
             "seconds a record": round(self.seconds, 3),
         }
 
@@ -85,6 +87,7 @@ class Referee:
             copied=100 * sum(kind != "vocabulary" for kind in kinds) / max(1, len(kinds)),
             splices=sum(len(row.splices) for row in given) / max(1, len(given)),
             abstained=len(rows) - len(given),
+            records=len(rows),
             seconds=seconds / max(1, len(rows)),
             rows=tuple(rows),
         )

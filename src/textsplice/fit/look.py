@@ -10,6 +10,7 @@ from textsplice.corpus import Example, Table, read_corpus
 from textsplice.corpus.source import is_one_file
 from textsplice.corpus.splits import SPLITS, table_digest
 from textsplice.errors import CorpusError
+from textsplice.parsing import short_repr
 from textsplice.search.sentences import ends_with_mark
 from textsplice.slots.kinds import Finding, find_kinds
 from textsplice.text.linearize import linearize
@@ -44,7 +45,8 @@ def look_at(source: str, text_column: str | None) -> Look:
     train = found.get("train", [])
     if len(train) < FEWEST:
         raise CorpusError(
-            f"there are {len(train)} rows to learn from; at least {FEWEST} are needed.",
+            f"there {'is 1 row' if len(train) == 1 else f'are {len(train)} rows'} to learn from; at least "
+            f"{FEWEST} are needed.",
             where=source,
             remedy="Give more records with a text each. `textsplice trace` needs no training.",
         )
@@ -55,10 +57,22 @@ def look_at(source: str, text_column: str | None) -> Look:
             remedy="Put all rows into one file: it is cut by record.",
         )
     known = {example.text for example in train}
+    if len(known) == 1:
+        raise CorpusError(
+            f"all {len(train):,} texts to learn from are the same: {short_repr(train[0].text)}.",
+            where=source,
+            remedy="Is this the column of the text? Name another with --text-column.",
+        )
     dev = found["dev"]
     sample = train[:: -(-len(train) // SAMPLE)]
     marks = [ends_with_mark(tokenize(example.text or "")) for example in sample]
     fields = tuple(find_kinds(train))
+    if all(each.kind == "unsaid" for each in fields):
+        raise CorpusError(
+            "no text says a value of its record.",
+            where=source,
+            remedy="Do texts and records stand in the same rows? `textsplice fit` needs texts about records.",
+        )
     return Look(
         rows={split: len(rows) for split, rows in found.items()},
         records={split: len({table_digest(row.table) for row in rows}) for split, rows in found.items()},

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from textsplice.config import Config, load_config, to_toml
 from textsplice.corpus import Table, read_corpus
-from textsplice.errors import ConfigError, InputError, TrainingError
+from textsplice.errors import ConfigError, CorpusError, InputError, TrainingError
 from textsplice.fit.compare import Referee, Result, best_of, open_candidate
 from textsplice.fit.look import Look, look_at, unpicked
 from textsplice.fit.plan import (
@@ -21,7 +21,8 @@ from textsplice.fit.plan import (
     with_steps,
     writer_config,
 )
-from textsplice.fit.told import found_lines, planned_lines, result_lines, summary
+from textsplice.fit.sample import sampled
+from textsplice.fit.told import SHOWN, found_lines, planned_lines, result_lines, summary
 from textsplice.prepare import prepare
 from textsplice.report.overview import write_report
 from textsplice.runs import Prepared, Run
@@ -58,18 +59,19 @@ def fit(
     minutes: float = 30.0,
     text_column: str | None = None,
     lexicon: str | Path | None = None,
+    limit: int | None = None,
     say: Say = lambda _line: None,
 ) -> Fitted:
     """Makes a stranger's file into a system that writes, within about so many minutes.
 
     Looks at the corpus, prepares it, trains what suits its size, compares with untrained swap on dev and
     keeps the best. What is finished is kept: called again, it goes on where it stopped. `say` is told what
-    was found, what will be done, and how it went.
+    was found, what will be done, and how it went. With `limit`, about so many rows of a file are used.
     """
     if not 0 < minutes <= 10_000:
         raise InputError(f"{minutes:g} minutes can't be planned.", remedy="Say for instance --minutes 30.")
     work = _Work(str(source), text_column or "", str(lexicon or ""), Path(out), minutes, say)
-    return work.run()
+    return work.run(limit)
 
 
 class _Work:
@@ -82,8 +84,10 @@ class _Work:
         self.out, self.minutes, self.say = out, minutes, say
         self.folder = OutputFolder(out)
 
-    def run(self) -> Fitted:
+    def run(self, limit: int | None) -> Fitted:
         self.say(f"[1/5] look at {self.source}")
+        if limit is not None:
+            self._take(limit)
         look = look_at(self.source, self.text_column or None)
         plan = plan_for(look, self.minutes)
         self._tell(found_lines(look))
@@ -104,6 +108,13 @@ class _Work:
             self.say(f"[4/5] FULL is left out: {plan.why_no_full}.")
         self.say("[5/5] compare on dev")
         return self._compared(look, prepared, plan)
+
+    def _take(self, limit: int) -> None:
+        """Goes on with a part of the file, which is kept beside all that is made of it."""
+        rows, count, total = sampled(self.source, self.text_column or None, limit)
+        part = self.folder.write(f"rows{Path(self.source).suffix.lower()}", rows)
+        self.say(f"  {count:,} of {total:,} rows, whole records, not picked: {part}")
+        self.source = str(part)
 
     def _wordings(self, look: Look) -> str:
         """How yes, no and categories are worded in the texts, found by counting; "" if nothing is found.
@@ -207,6 +218,7 @@ class _Work:
         names = ["swap", "drafts", *(["full"] if plan.full_minutes else [])]
         results = tuple(self._result(referee, name, tables) for name in names)
         best = best_of(results)
+        best = self._with_more_texts(best)
         summed = summary(self.source, look, results, best, self.out)
         self.folder.write("summary.md", summed)
         figures = [result.to_dict() for result in results]
@@ -214,6 +226,18 @@ class _Work:
         report = write_report(self.out / f"dev-{best.name}.jsonl", self.out / "report.html")
         self._tell(result_lines(results, best, self.out, report))
         return Fitted(self.out, best.name, results, report)
+
+    def _with_more_texts(self, best: Result) -> Result:
+        """The same with texts of test records to show, where there are few dev records."""
+        few = SHOWN - len(best.rows)
+        if few <= 0:
+            return best
+        try:
+            tables = unpicked(self.source, "test", self.text_column or None, few)
+        except CorpusError:  # a folder without a test file
+            return best
+        splicer = open_candidate(best.name, self.out / FOLDERS[best.name])
+        return replace(best, rows=(*best.rows, *splicer.generate_many(tables, progress=False)))
 
     def _result(self, referee: Referee, name: str, tables: Sequence[Table]) -> Result:
         self.say(f"  {name} writes {len(tables)} dev records")

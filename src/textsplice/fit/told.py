@@ -10,7 +10,7 @@ from textsplice.fit.look import Look
 from textsplice.fit.plan import Plan, enough_verbatim
 
 SHOWN = 10  # texts
-CLOSE = 1.0  # BLEU points within which chance decides
+CLOSE, FEW_RECORDS = 1.0, 20  # within so many BLEU points, or on fewer records, chance decides
 
 
 def found_lines(look: Look) -> list[str]:
@@ -83,7 +83,9 @@ def verdict(results: Sequence[Result], best: Result) -> str:
             "The untrained swap is better than what was trained, and is kept: more records, or more minutes, "
             "are needed for training to pay."
         )
-    close = " (a difference that chance can make)" if best.merit - nearest < CLOSE else ""
+    few = min(result.records for result in results)
+    chance = best.merit - nearest < CLOSE or few < FEW_RECORDS
+    close = f" (of {few} records; chance can make such a difference)" if chance else ""
     return f"{best.name} is the best on dev{close} and is kept as the default."
 
 
