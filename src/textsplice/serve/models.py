@@ -1,0 +1,414 @@
+"""What the API takes and gives, as the OpenAPI document says it. Nothing else is taken."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, StrictBool
+
+MOST_ALTERNATIVES = 10
+MOST_RULES = 32
+MOST_NAMED = 1000  # ids, words or fields of one rule
+
+Scalar = str | bool | int | float | None
+Value = Scalar | list[Scalar]
+Name = Annotated[str, Field(min_length=1)]
+Record = Annotated[
+    dict[Name, Value],
+    Field(min_length=1, description="Fields and their values: texts, numbers, yes or no, or lists of these."),
+]
+Text = Annotated[str, Field(min_length=1, pattern=r"\S")]
+Utf16 = Annotated[list[int], Field(min_length=2, max_length=2, description="In UTF-16 units.")]
+Names = Annotated[list[Name], Field(min_length=1, max_length=MOST_NAMED)]
+
+
+def _whole(value: object) -> object:
+    """JSON has one kind of number: 3.0 is 3."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Whole = Annotated[int, Field(strict=True), BeforeValidator(_whole, json_schema_input_type=int)]
+
+
+class Asked(BaseModel):
+    """What is taken: nothing but these fields."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Given(BaseModel):
+    """What is given."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class ApprovedNeighborsRule(Asked):
+    """Splice only from these texts."""
+
+    rule: Literal["approved-neighbors"]
+    ids: Names
+
+
+class NeverNeighborsRule(Asked):
+    """Never splice from these texts."""
+
+    rule: Literal["never-neighbors"]
+    ids: Names
+
+
+class StartFromRule(Asked):
+    """Begin with this text."""
+
+    rule: Literal["start-from"]
+    id: Name
+
+
+class ForbidWordsRule(Asked):
+    """None of these words or phrases; with `lookalikes`, not in letters that look alike either."""
+
+    rule: Literal["forbid-words"]
+    words: Annotated[list[Annotated[str, Field(pattern=r"[A-Za-z0-9]")]], Field(min_length=1, max_length=MOST_NAMED)]
+    lookalikes: StrictBool = False
+
+
+class RequireFieldsRule(Asked):
+    """All values of these fields appear."""
+
+    rule: Literal["require-fields"]
+    fields: Names
+
+
+class MinSentencesRule(Asked):
+    """At least so many sentences."""
+
+    rule: Literal["min-sentences"]
+    count: Annotated[Whole, Field(ge=1, le=1000)]
+
+
+class MaxSentencesRule(Asked):
+    """At most so many sentences."""
+
+    rule: Literal["max-sentences"]
+    count: Annotated[Whole, Field(ge=1, le=1000)]
+
+
+class KeepSentencesRule(Asked):
+    """No whole sentence is ever replaced."""
+
+    rule: Literal["keep-sentences"]
+
+
+class CopyOnlyRule(Asked):
+    """No generated words."""
+
+    rule: Literal["copy-only"]
+
+
+class NoContradictionsRule(Asked):
+    """No words that say another value than the record has, by a lexicon that comes with textsplice."""
+
+    rule: Literal["no-contradictions"]
+    lexicon: Literal["bundled", "e2e"]
+
+
+Rule = Annotated[
+    ApprovedNeighborsRule
+    | NeverNeighborsRule
+    | StartFromRule
+    | ForbidWordsRule
+    | RequireFieldsRule
+    | MinSentencesRule
+    | MaxSentencesRule
+    | KeepSentencesRule
+    | CopyOnlyRule
+    | NoContradictionsRule,
+    Field(discriminator="rule"),
+]
+RULE_NAMES = (
+    *("approved-neighbors", "never-neighbors", "start-from", "forbid-words", "require-fields"),
+    *("min-sentences", "max-sentences", "keep-sentences", "copy-only", "no-contradictions"),
+)
+Rules = Annotated[list[Rule], Field(max_length=MOST_RULES)]
+Row = Annotated[dict[str, JsonValue], Field(description="A row of textsplice.generation/2.")]
+
+
+class Named(Asked):
+    """A record with an id."""
+
+    id: Name
+    table: Record
+
+
+class Generate(Asked):
+    """Records to write texts for: `table`, or `tables`."""
+
+    table: Record | None = None
+    tables: Annotated[list[Named | Record], Field(min_length=1)] | None = None
+    rules: Rules = []
+    alternatives: Annotated[Whole, Field(ge=0, le=MOST_ALTERNATIVES)] = 3
+    start: Name | None = Field(default=None, description="Begin with this text (swap and FULL).")
+
+
+class Trace(Asked):
+    """A text of any origin, and its record if it has one."""
+
+    text: Text
+    table: Record | None = None
+    exact: StrictBool = True
+
+
+class Gate(Asked):
+    """A draft, and what it must be like."""
+
+    text: Text
+    table: Record | None = None
+    rules: Rules = []
+    most_splices: Annotated[Whole, Field(ge=1, le=100_000)] | None = None
+
+
+class OneRow(Asked):
+    """A row that this API or `textsplice generate` gave."""
+
+    row: Row
+
+
+class Approve(Asked):
+    """A text that somebody approved for a record; `row` is its provenance, which is kept with it."""
+
+    text: Text
+    table: Record
+    id: Name | None = None
+    row: Row | None = None
+
+
+class Command(Asked):
+    """What was asked for."""
+
+    table: Record
+    rules: Rules = []
+    start: Name | None = None
+
+
+class Problem(Given):
+    """What is wrong (RFC 9457), with a code that never changes."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    where: str | None = None
+    remedy: str | None = None
+
+
+class Place(Given):
+    """`text[start:stop]`."""
+
+    start: int
+    stop: int
+    utf16: Utf16
+
+
+class Doubt(Given):
+    """Why a text may be wrong, and which characters it is about."""
+
+    why: str
+    what: str
+    start: int | None = None
+    stop: int | None = None
+
+
+class Citation(Given):
+    """What a block was copied from: a field of the record, a text of the store, or the vocabulary."""
+
+    type: Literal["span"]
+    source: Literal["table", "text", "vocabulary"]
+    cited_text: str
+    field: str | None = None
+    id: str | None = None
+    start: int | None = None
+    stop: int | None = None
+
+
+class Block(Given):
+    """A piece of the text, with its citations."""
+
+    type: Literal["text"]
+    text: str
+    start: int
+    stop: int
+    utf16: Utf16
+    citations: list[Citation]
+
+
+class Slot(Given):
+    """A value of the record, and whether the text says it."""
+
+    field: str
+    value: str
+    status: Literal["said", "missing", "wrong", "unchecked"]
+
+
+class Seams(Given):
+    """How many seams there are, and those that no text of the store attests."""
+
+    count: int
+    unattested: list[Place]
+
+
+class Alternative(Given):
+    """A finished text that was not given."""
+
+    text: str
+    score: float
+
+
+class Result(Given):
+    """A text with its proof."""
+
+    id: str
+    status: Literal["ok", "doubtful", "unfinished", "abstained"]
+    reason: str | None
+    doubts: list[Doubt]
+    text: str
+    content: list[Block]
+    slots: list[Slot]
+    seams: Seams
+    gaps: list[Place]
+    alternatives: list[Alternative]
+    splices: int
+    neighbors: int
+    row: Row
+
+
+class Results(Given):
+    """One result per record, in their order."""
+
+    results: list[Result]
+
+
+class Reason(Given):
+    """Why a draft is refused."""
+
+    why: str
+    what: str
+    start: int | None = None
+    stop: int | None = None
+    utf16: Utf16 | None = None
+
+
+class Judged(Given):
+    """What the gate says."""
+
+    accepted: bool
+    reasons: list[Reason]
+    result: Result
+
+
+class Verified(Given):
+    """Whether a row is true, and if not, the first thing in it that is not."""
+
+    true: bool
+    why: str | None
+
+
+class Source(Given):
+    """A text of the store."""
+
+    id: str
+    text: str
+    table: dict[str, str | list[str]] | None
+    approved: bool
+    used: int = Field(description="How often texts that this server gave have copied from it.")
+
+
+class Approved(Given):
+    """How many texts are in the file."""
+
+    approved: int
+    file: str
+
+
+class ApprovedRows(Given):
+    """How many texts are in the file, and the last of them."""
+
+    approved: int
+    rows: list[dict[str, JsonValue]]
+
+
+class CommandLine(Given):
+    """The same in a terminal."""
+
+    command: str
+
+
+class BadRow(Given):
+    """A row that can't be read."""
+
+    row: int
+    what: str
+
+
+class Read(Given):
+    """The records of a file."""
+
+    tables: list[Record]
+    bad: list[BadRow]
+
+
+class FieldAbout(Given):
+    """A field of the store's records."""
+
+    name: str
+    kind: Literal["said", "yes-no", "worded", "unsaid", "list", "number"]
+    share: float
+    list: bool  # noqa: A003
+    values: list[str]
+    distinct: int
+
+
+class Can(Given):
+    """What this server can do."""
+
+    trace: bool
+    approve: bool
+    start: bool
+
+
+class LimitsAbout(Given):
+    """The most that a request may have."""
+
+    body_bytes: int
+    rows: int
+    fields: int
+    characters: int
+    seconds: float
+
+
+class RuleAbout(Given):
+    """A rule that may be sent."""
+
+    name: str
+
+
+class Schema(Given):
+    """What is served."""
+
+    name: str
+    run: str
+    policy: str
+    can: Can
+    texts: int
+    tokenizer: str
+    fields: list[FieldAbout]
+    example: dict[str, str | list[str]]
+    limits: LimitsAbout
+    rules: list[RuleAbout]
+
+
+class Health(Given):
+    """That it runs."""
+
+    status: Literal["ok"]
+    version: str
+    run: str
