@@ -26,6 +26,7 @@ NDJSON = "application/x-ndjson"
 
 def create_app(service: Service) -> FastAPI:
     """The application over a service."""
+
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
@@ -52,7 +53,9 @@ def _router(service: Service) -> APIRouter:
     @router.post("/generate")
     async def generate(asked: models.Generate) -> Response:
         tables = [asked.table] if asked.table is not None else asked.tables or []
-        named = [(t.id, t.table) if isinstance(t, models.Named) else (str(n), t) for n, t in enumerate(tables)]
+        named = [
+            (t.id, t.table) if isinstance(t, models.Named) else (str(n), t) for n, t in enumerate(tables)
+        ]
         rules = service.rules([r.model_dump() for r in asked.rules], asked.start)
         with service.place():
             found = [r async for r in service.generate(service.examples(named), rules, asked.alternatives)]
@@ -61,7 +64,9 @@ def _router(service: Service) -> APIRouter:
     @router.post("/trace")
     async def trace(asked: models.Trace) -> Response:
         with service.place():
-            return _answer(await service.trace(asked.text, asked.table and service.table(asked.table), exact=asked.exact))
+            return _answer(
+                await service.trace(asked.text, asked.table and service.table(asked.table), exact=asked.exact)
+            )
 
     @router.get("/sources/{name:path}")
     async def source(name: str) -> Response:
@@ -87,7 +92,12 @@ def _router(service: Service) -> APIRouter:
 def _pages() -> APIRouter:
     router = APIRouter()
     folder = files("textsplice.serve") / "page"
-    kinds = {"html": "text/html; charset=utf-8", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+    kinds = {
+        "html": "text/html; charset=utf-8",
+        "css": "text/css",
+        "js": "text/javascript",
+        "svg": "image/svg+xml",
+    }
 
     @router.get("/")
     async def home() -> Response:

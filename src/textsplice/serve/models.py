@@ -67,7 +67,9 @@ class ForbidWordsRule(Asked):
     """None of these words or phrases; with `lookalikes`, not in letters that look alike either."""
 
     rule: Literal["forbid-words"]
-    words: Annotated[list[Annotated[str, Field(pattern=r"[A-Za-z0-9]")]], Field(min_length=1, max_length=MOST_NAMED)]
+    words: Annotated[
+        list[Annotated[str, Field(pattern=r"[A-Za-z0-9]")]], Field(min_length=1, max_length=MOST_NAMED)
+    ]
     lookalikes: StrictBool = False
 
 

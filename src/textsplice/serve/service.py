@@ -93,7 +93,9 @@ class Service:
             "fields": describe_fields(splicer.store),
             "example": example_record(splicer.store),
             "limits": limits.told(),
-            "rules": [{"name": name} for name in RULE_NAMES if name != "start-from" or self.policy in STARTING],
+            "rules": [
+                {"name": name} for name in RULE_NAMES if name != "start-from" or self.policy in STARTING
+            ],
         }
 
     def warm(self) -> None:
@@ -213,7 +215,9 @@ class Service:
         starts = [rule["id"] for rule in rules if rule["rule"] == "start-from"]
         if starts and self.policy not in STARTING:
             raise InputError(
-                f"{self.policy} does not begin with a text of the store.", where="start", remedy="Leave it out."
+                f"{self.policy} does not begin with a text of the store.",
+                where="start",
+                remedy="Leave it out.",
             )
         for name in starts:
             if name not in self.splicer.store.rows_of:

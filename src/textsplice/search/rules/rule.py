@@ -37,6 +37,10 @@ class Rule:
         del neighbor
         return True
 
+    def starts(self) -> Sequence[str]:
+        """Ids of texts of the store that are offered before all others, since a text must begin with one."""
+        return ()
+
     def about(self, sources: Sources) -> Rule:
         """The rule as the search asks it about texts of these sources; what it says must not change."""
         del sources
