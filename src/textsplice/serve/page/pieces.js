@@ -30,6 +30,7 @@ export function alignment(inner, outer) {
 export function piecesOf(result, text) {
   const place = alignment(result.text, text);
   const found = [];
+  const ranks = new Map((result.row?.sources?.neighbors ?? []).map((neighbor, at) => [neighbor.id, `N${at + 1}`]));
   for (const block of result.content ?? []) {
     const said = block.text.trim();
     if (!said) continue;
@@ -39,14 +40,17 @@ export function piecesOf(result, text) {
     const stop = place(from + said.length - 1) + 1;
     const citation = block.citations?.[0] ?? null;
     found.push({ start, stop, kind: citation ? (KINDS[citation.source] ?? "neighbor") : "gap", citation,
-      id: citation?.id ?? null, field: citation?.field ?? null, others: (block.citations ?? []).slice(1) });
+      id: citation?.id ?? null, name: ranks.get(citation?.id) ?? null, field: citation?.field ?? null, others: (block.citations ?? []).slice(1) });
   }
   return found.filter((piece) => piece.stop > piece.start);
 }
 
-export function seamsOf(result, text) {
+/** Where words meet as in no source. Around a gap that goes without saying. */
+export function seamsOf(result, text, pieces) {
   const place = alignment(result.text, text);
-  return (result.seams?.unattested ?? []).map((seam) => place(seam.utf16[1]));
+  const gaps = pieces.filter((piece) => piece.kind === "gap");
+  const touches = ([start, stop]) => gaps.some((gap) => gap.stop >= place(start) && gap.start <= place(stop));
+  return (result.seams?.unattested ?? []).filter((seam) => !touches(seam.utf16)).map((seam) => place(seam.utf16[1]));
 }
 
 /** The pieces of an old text in a new one: what was typed in between has no source yet. */
@@ -70,10 +74,10 @@ export function carried(pieces, before, after) {
   return kept.filter((piece) => piece.stop > piece.start);
 }
 
-/** N1, N2, … in the order in which texts appear. */
+/** N1, N2, …: the numbers that the player gives these texts. */
 export function numbers(pieces) {
-  const ids = [...new Set(pieces.filter((piece) => piece.kind === "neighbor").map((piece) => piece.id))];
-  return new Map(ids.map((id, at) => [id, `N${at + 1}`]));
+  const texts = new Map(pieces.filter((piece) => piece.kind === "neighbor").map((piece) => [piece.id, piece.name]));
+  return new Map([...texts].map(([id, name], at) => [id, name ?? `N${at + 1}`]));
 }
 
 export function labelOf(piece, names) {
@@ -111,8 +115,8 @@ export function draw(layer, text, pieces, { seams = [], selected = -1, reading =
     seam(piece.start);
     plain(piece.start);
     const words = text.slice(piece.start, piece.stop);
-    const label = h("b", { class: `tag ${piece.kind}`, "aria-hidden": true }, shorten(labelOf(piece, names), 40));
-    label.style.maxWidth = `${Math.max(1.2, words.length * 0.46)}em`;
+    const label = h("b", { class: `tag ${piece.kind}${words.length < 3 ? " tiny" : ""}`, "aria-hidden": true }, shorten(labelOf(piece, names), 40));
+    label.style.maxWidth = `${Math.max(2.1, words.length * 0.92)}em`;
     const props = { class: `run ${piece.kind}`, data: { piece: index } };
     if (reading) Object.assign(props, { role: "button", tabindex: index === Math.max(0, selected) ? 0 : -1,
       "aria-label": `${words}: ${spoken(piece, names)}`, "aria-current": index === selected ? "true" : undefined });

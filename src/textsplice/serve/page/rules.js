@@ -15,7 +15,7 @@ export const asRules = (value) => (Array.isArray(value) ? value : [])
 
 /** Whether the server can do it. */
 export function possible(kind, schema) {
-  if (kind === "start") return ["swap", "full"].includes(String(schema.policy).toLowerCase());
+  if (kind === "start") return schema.can?.start ?? ["swap", "full"].includes(String(schema.policy).toLowerCase());
   return (schema.rules ?? []).some((rule) => (rule.name ?? rule) === NAMES[kind]);
 }
 

@@ -36,7 +36,8 @@ export class Work {
 
   toKeep() {
     const { text, result, options, chosen, made, approvedText } = this;
-    return { record: this.form.get(), rules: this.rules, text, result, options, chosen, made, approvedText };
+    const past = this.past.slice(-10).map((each) => ({ ...each, result: null }));
+    return { record: this.form.get(), rules: this.rules, text, result, options, chosen, made, approvedText, past };
   }
 
   /** Takes up work that was kept; anything that does not fit is left out. */
@@ -51,6 +52,8 @@ export class Work {
     this.made = ["generated", "traced"].includes(kept.made) ? kept.made : "none";
     this.approvedText = typeof kept.approvedText === "string" ? kept.approvedText : null;
     this.result = asResult(kept.result);
+    this.past = (Array.isArray(kept.past) ? kept.past : []).filter((each) => typeof each?.text === "string")
+      .map(({ text }) => ({ text, result: null, options, chosen: options.indexOf(text), made: "traced" }));
     this.adopt();
     if (this.text && !this.result) this.check();
   }
@@ -154,7 +157,7 @@ export class Work {
   /** Draws what was taken. */
   adopt() {
     this.pieces = this.result ? piecesOf(this.result, this.text) : [];
-    this.seams = this.result ? seamsOf(this.result, this.text) : [];
+    this.seams = this.result ? seamsOf(this.result, this.text, this.pieces) : [];
     this.pending = false;
     if (this.selected >= this.pieces.length) this.selected = -1;
     if ($("editor").value !== this.text) $("editor").value = this.text;
@@ -176,7 +179,7 @@ export class Work {
     this.stopAll();
     Object.assign(this, last);
     this.adopt();
-    if (!this.result || this.result.text.length === 0) this.check();
+    if (!this.result) this.check();
     say(`Back: ${this.text}`);
   }
 
@@ -279,14 +282,14 @@ export class Work {
     else fill(layer, h("span", { class: "empty" }, this.result?.status === "abstained" ? "No text." : this.stage() === "edit" ? "" : "The text appears here."));
     if (focused) (layer.querySelector("[tabindex='0']") ?? $("text-title")).focus({ preventScroll: true });
     fill($("legend"), ...legend(this.pieces, this.seams).map(([kind, name, what, times]) => h("li", {},
-      h("b", { class: `tag ${kind}` }, name), " ", theirs(shorten(what, 40), { class: "id" }), h("span", { class: "times" }, ` ${times}×`))));
+      h("b", { class: `tag ${kind}` }, name), " ", theirs(shorten(what, 40), { class: kind === "neighbor" ? "id" : undefined }), h("span", { class: "times" }, ` ${times}×`))));
   }
 
   /** What is to be said of the text, in one sentence. */
   sentence() {
     if (!this.result) return this.text ? "Looking where the words come from …" : "";
     const { status, reason, doubts } = this.result;
-    if (status === "abstained" || (!this.text && reason)) return reason ?? "No text keeps all the rules.";
+    if (status === "abstained" || (!this.text && reason)) return `${capital(reason ?? "no text keeps all the rules")} ${this.rules.length ? "Remove a rule, or give more fields." : "Give more fields, or write the text yourself: press Edit."}`;
     if (!this.text.trim()) return "";
     const gaps = this.gaps();
     const said = [];
@@ -500,6 +503,8 @@ export class Work {
     event.preventDefault();
   }
 }
+
+const capital = (sentence) => `${sentence.charAt(0).toUpperCase()}${sentence.slice(1).replace(/\.?$/, ".")}`;
 
 /** The text itself first, then the others that were found. */
 export function optionsOf(result) {
