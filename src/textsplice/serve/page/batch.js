@@ -11,28 +11,32 @@ const PAGE = 100; // rows drawn at once
 const ORDER = ["refused", "abstained", "doubtful", "unfinished", "waiting", "ok"];
 const WORDS = { refused: "refused", abstained: "no text", doubtful: "doubtful", unfinished: "unfinished", waiting: "waiting", ok: "ok" };
 const FORMULA = /^[=+\-@＝＋－＠\t\r]/;
-const TYPES = { csv: "text/csv", tsv: "text/tab-separated-values", json: "application/json", jsonl: "application/x-ndjson", ndjson: "application/x-ndjson" };
+const JSONL = "application/x-ndjson";
+const TYPES = { csv: "text/csv", tsv: "text/tab-separated-values", json: JSONL, jsonl: JSONL, ndjson: JSONL };
 
-/** What a text of records is, by the name of its file or by how it begins. */
-export function typeOf(text, name = "") {
-  const ending = name.toLowerCase().split(".").pop();
-  if (ending in TYPES && name.includes(".")) return TYPES[ending];
-  const begin = text.trimStart();
-  if (begin.startsWith("[")) return TYPES.json;
-  if (begin.startsWith("{")) {
-    try {
-      JSON.parse(text);
-      return TYPES.json;
-    } catch {
-      return TYPES.jsonl;
-    }
+/** A text of records as the program's readers take it, with its type: by the name of its file or by how it begins. */
+export function readable(text, name = "") {
+  const ending = name.includes(".") ? name.toLowerCase().split(".").pop() : "";
+  if (["csv", "tsv"].includes(ending)) return { text, type: TYPES[ending] };
+  if (/^\s*[[{]/.test(text)) return { text: asLines(text), type: TYPES.jsonl };
+  if (ending in TYPES) return { text, type: TYPES.jsonl };
+  return { text, type: TYPES[text.trimStart().split("\n", 1)[0].includes("\t") ? "tsv" : "csv"] };
+}
+
+/** A JSON document as JSON lines; JSON lines as they are. */
+function asLines(text) {
+  try {
+    const said = JSON.parse(text);
+    return (Array.isArray(said) ? said : [said]).map((record) => `${JSON.stringify(record)}\n`).join("");
+  } catch {
+    return text;
   }
-  return begin.split("\n", 1)[0].includes("\t") ? TYPES.tsv : TYPES.csv;
 }
 
 /** The records of a text, read by the server as the program reads files. */
 export async function readRecords(text, name) {
-  const { tables, bad } = await json("v1/read", { body: text, type: typeOf(text, name) });
+  const sent = readable(text, name);
+  const { tables, bad } = await json("v1/read", { body: sent.text, type: sent.type });
   const one = (item) => (item && typeof item.table === "object" && item.table !== null && !Array.isArray(item.table) ? item : { table: item });
   return { entries: tables.map(one).map((item) => ({ id: item.id, record: asRecord(item.table) })), bad: bad ?? [] };
 }
