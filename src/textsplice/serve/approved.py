@@ -1,7 +1,7 @@
 """The file of approved texts: JSON lines that `textsplice add` takes.
 
 Each line is written in one piece and reaches the disk before the answer is sent. A process that was killed
-in the middle of a line leaves the beginning of one, which the next one cuts off; nothing else is ever changed.
+in the middle of a line leaves the beginning of one, which the next one cuts off; nothing else is changed.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class Job:
 class Batches:
     """Runs jobs one batch after another, in the order of their arrival."""
 
-    def __init__(self, size: int, *, told: Callable[[int], None] | None = None) -> None:
+    def __init__(self, size: int, *, told: Callable[[int], object] | None = None) -> None:
         self.size = size
         self._told = told or (lambda _: None)
         self._waiting: deque[Job] = deque()

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, StrictBool
+from typing_extensions import TypeAliasType
+
+from textsplice.serve.problems import Problem as Refused
 
 MOST_ALTERNATIVES = 10
 MOST_RULES = 32
 MOST_NAMED = 1000  # ids, words or fields of one rule
 
-Scalar = str | bool | int | float | None
-Value = Scalar | list[Scalar]
 Name = Annotated[str, Field(min_length=1)]
+Scalar = str | bool | int | float | None
+# An object in a record is its fields with a dot between: {"a": {"b": 1}} is {"a.b": 1}.
+Value = TypeAliasType(  # a recursive type needs a name
+    "Value", "Scalar | list[Scalar] | Annotated[dict[Name, Value], Field(min_length=1)]"
+)
 Record = Annotated[
     dict[Name, Value],
     Field(min_length=1, description="Fields and their values: texts, numbers, yes or no, or lists of these."),
 ]
 Text = Annotated[str, Field(min_length=1, pattern=r"\S")]
 Utf16 = Annotated[list[int], Field(min_length=2, max_length=2, description="In UTF-16 units.")]
+Word = Annotated[str, Field(pattern=r"[A-Za-z0-9]")]  # a word has a letter or a digit
 Names = Annotated[list[Name], Field(min_length=1, max_length=MOST_NAMED)]
 
 
@@ -67,9 +75,7 @@ class ForbidWordsRule(Asked):
     """None of these words or phrases; with `lookalikes`, not in letters that look alike either."""
 
     rule: Literal["forbid-words"]
-    words: Annotated[
-        list[Annotated[str, Field(pattern=r"[A-Za-z0-9]")]], Field(min_length=1, max_length=MOST_NAMED)
-    ]
+    words: Annotated[list[Word], Field(min_length=1, max_length=MOST_NAMED)]
     lookalikes: StrictBool = False
 
 
@@ -141,14 +147,34 @@ class Named(Asked):
     table: Record
 
 
+NamedOrNot = Annotated[Named | Record, Field(union_mode="left_to_right")]
+ONE_OR_MANY: list[JsonValue] = [
+    {"required": ["table"], "properties": {"table": {"type": "object"}, "tables": {"type": "null"}}},
+    {"required": ["tables"], "properties": {"tables": {"type": "array"}, "table": {"type": "null"}}},
+]
+
+
 class Generate(Asked):
     """Records to write texts for: `table`, or `tables`."""
 
+    model_config = ConfigDict(json_schema_extra={"oneOf": ONE_OR_MANY})
+
     table: Record | None = None
-    tables: Annotated[list[Named | Record], Field(min_length=1)] | None = None
+    tables: Annotated[list[NamedOrNot], Field(min_length=1)] | None = None
     rules: Rules = []
     alternatives: Annotated[Whole, Field(ge=0, le=MOST_ALTERNATIVES)] = 3
     start: Name | None = Field(default=None, description="Begin with this text (swap and FULL).")
+
+    def records(self) -> list[tuple[str, Mapping[str, object]]]:
+        """The records with their ids; one without an id gets its place."""
+        if (self.table is None) == (self.tables is None):
+            raise Refused(422, "give either `table` or `tables`.", where="table")
+        given = [self.table] if self.table is not None else self.tables or []
+        return [
+            (each.id, each.table) if isinstance(each, Named) else (str(number), each)
+            for number, each in enumerate(given)
+            if each is not None
+        ]
 
 
 class Trace(Asked):
@@ -364,8 +390,8 @@ class FieldAbout(Given):
     name: str
     kind: Literal["said", "yes-no", "worded", "unsaid", "list", "number"]
     share: float
-    list: bool  # noqa: A003
     values: list[str]
+    list: bool
     distinct: int
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from os.path import commonprefix
 from typing import cast
 
 from fastapi.responses import Response
@@ -19,7 +20,7 @@ TITLES = {
     403: "This host is not served",
     404: "There is no such thing here",
     405: "This method is not for this path",
-    406: "None of these forms can be given",
+    408: "The request did not arrive",
     413: "The request is too large",
     415: "This form of content is not read",
     422: "The request can't be used",
@@ -29,7 +30,10 @@ TITLES = {
 }
 # The status of an error of ours; the other codes are the input's fault, too.
 STATUS = {"storage": 503, "memory": 503}
-CODES = {401: "token", 413: "limit", 429: "busy", 500: "mistake", 503: "busy"}
+CODES = {
+    **{401: "token", 404: "missing", 405: "method", 408: "limit", 413: "limit", 415: "content"},
+    **{429: "busy", 500: "mistake", 503: "busy"},
+}
 
 
 class Problem(HTTPException):
@@ -75,11 +79,12 @@ class Problem(HTTPException):
 
 def of_validation(errors: Sequence[Mapping[str, object]]) -> Problem:
     """The problem of a body that is not of the form that the OpenAPI document says."""
-    first = errors[0] if errors else {}
-    place = [str(part) for part in cast("Sequence[object]", first.get("loc") or ()) if part != "body"]
-    message = str(first.get("msg") or "can't be used")
-    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-    return Problem(422, f"{message}{more}.", where=".".join(place) or None)
+    places = [cast("Sequence[object]", error.get("loc") or ()) for error in errors] or [()]
+    message = str(errors[0].get("msg") if errors else "it can't be used")
+    where = [str(part) for part in commonprefix(places) if part != "body"]
+    if len(errors) > 1 and len(where) + 1 < len(places[0]) and where:  # it was tried in several ways
+        message = "what is there is of none of the forms that are taken"
+    return Problem(422, f"{message[:1].lower()}{message[1:]}.", where=".".join(where) or None)
 
 
 def _shown(text: str) -> str:

@@ -6,11 +6,11 @@ import asyncio
 import json
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import TypeVar, cast
+from typing import NamedTuple, TypeVar, cast
 
 from textsplice.corpus.table import Example, Table
 from textsplice.errors import InputError, TextspliceError
@@ -44,6 +44,19 @@ class Named:
     name: str
     run: str  # the folder
     store: str | None = None  # where an export has its texts
+    swap: bool = False
+
+    def arguments(self) -> list[str]:
+        """What it is for `textsplice generate`."""
+        store = ["--store", self.store] if self.store else []
+        return [self.run, "-", *store, *(["--swap"] if self.swap else [])]
+
+
+class _Wanted(NamedTuple):
+    """A record, and how many alternatives are asked for."""
+
+    example: Example
+    alternatives: int
 
 
 @dataclass
@@ -54,10 +67,10 @@ class Service:
     named: Named
     approved: ApprovedFile
     limits: Limits = field(default_factory=Limits)
-    told: Callable[[int], None] | None = None  # how many rows are searched at once
+    told: Callable[[int], object] | None = None  # how many rows are searched at once
 
     def __post_init__(self) -> None:
-        self._batches = Batches(self.limits.batch, told=self.told)
+        self._batches = Batches(self.limits.batch, told=lambda rows: self.told and self.told(rows))
         self._admitted = 0
         self._used: Counter[str] = Counter()
 
@@ -69,6 +82,10 @@ class Service:
         splicer = self.splicer
         first = splicer.config.search.proposers[0]
         return splicer.kind.name if splicer.policy is None or first == "policy" else first
+
+    @property
+    def _can_start(self) -> bool:
+        return self.policy in STARTING
 
     @cached_property
     def looking(self) -> Looking:
@@ -87,15 +104,13 @@ class Service:
             "name": self.named.name,
             "run": splicer.run,
             "policy": self.policy,
-            "can": {"trace": True, "approve": True, "start": self.policy in STARTING},
+            "can": {"trace": True, "approve": True, "start": self._can_start},
             "texts": len(splicer.store),
             "tokenizer": splicer.store.tokenizer,
             "fields": describe_fields(splicer.store),
             "example": example_record(splicer.store),
             "limits": limits.told(),
-            "rules": [
-                {"name": name} for name in RULE_NAMES if name != "start-from" or self.policy in STARTING
-            ],
+            "rules": [{"name": name} for name in RULE_NAMES if self._can_start or name != "start-from"],
         }
 
     def warm(self) -> None:
@@ -139,17 +154,25 @@ class Service:
     # Requests
 
     async def generate(
-        self, examples: Sequence[Example], rules: tuple[Rule, ...], alternatives: int
-    ) -> AsyncIterator[Json]:
-        """The results of records, in their order, as they are ready."""
+        self,
+        examples: Sequence[Example],
+        rules: tuple[Rule, ...],
+        alternatives: int,
+        *,
+        streamed: bool = False,
+    ) -> AsyncGenerator[Json]:
+        """The results of records, in their order, as they are ready.
+
+        All of them must be ready in time; if they are `streamed`, each batch.
+        """
         asked = json.dumps([rule.to_dict() for rule in rules], sort_keys=True)
         run = partial(self._generate, rules)
         deadline = time.monotonic() + self.limits.seconds
         for start in range(0, len(examples), self.limits.batch):
-            some = examples[start : start + self.limits.batch]
-            found = await self._asked(Job(("generate", asked), some, run, deadline))
-            for generation in cast("Sequence[Generation]", found):
-                yield await self._call(lambda each=generation: self._result(each, alternatives), deadline)
+            some = [_Wanted(each, alternatives) for each in examples[start : start + self.limits.batch]]
+            deadline = time.monotonic() + self.limits.seconds if streamed else deadline
+            for found in await self._asked(Job(asked, some, run, deadline)):
+                yield cast("Json", found)
 
     async def trace(self, text: str, table: Table | None, *, exact: bool) -> Json:
         """The fewest splices of a text."""
@@ -179,7 +202,7 @@ class Service:
                 generation = read_generation(row, "row", exact=True)
             except TextspliceError as error:
                 return {"true": False, "why": error.sentence()}
-            finding = Verifier(self.splicer.witness).find(generation)
+            finding = self._verifier.find(generation)
             return {"true": finding.verdict == "verified", "why": finding.why or _unverified(finding.verdict)}
 
         return await self._call(find)
@@ -213,7 +236,7 @@ class Service:
         """The rules of a request, of which one may say where to begin."""
         rules = [*given, *([{"rule": "start-from", "id": start}] if start is not None else [])]
         starts = [rule["id"] for rule in rules if rule["rule"] == "start-from"]
-        if starts and self.policy not in STARTING:
+        if starts and not self._can_start:
             raise InputError(
                 f"{self.policy} does not begin with a text of the store.",
                 where="start",
@@ -226,6 +249,7 @@ class Service:
 
     def examples(self, records: Sequence[tuple[str, Mapping[str, object]]]) -> list[Example]:
         """The records of a request."""
+        self.limits.check_rows(len(records))
         return [Example(name, self.table(record), None) for name, record in records]
 
     def table(self, record: Mapping[str, object]) -> Table:
@@ -235,16 +259,22 @@ class Service:
 
     # In the thread that searches
 
-    def _generate(self, rules: tuple[Rule, ...], examples: Sequence[object]) -> list[Generation]:
-        asked = cast("Sequence[Example]", examples)
-        return list(
-            self.splicer.generate_many(asked, rules=rules, batch_size=self.limits.batch, progress=False)
+    def _generate(self, rules: tuple[Rule, ...], asked: Sequence[object]) -> list[Json]:
+        wanted = cast("Sequence[_Wanted]", asked)
+        examples = [each.example for each in wanted]
+        made = self.splicer.generate_many(
+            examples, rules=rules, batch_size=max(1, len(examples)), progress=False
         )
+        return [self._result(one, each.alternatives) for one, each in zip(made, wanted, strict=True)]
 
     def _gate(self, rules: tuple[Rule, ...], most_splices: int | None) -> Gate:
         lexicon = self.splicer.wordings
         values = self._values
         return Gate(self.splicer.tracer, frozenset(), rules, lexicon, most_splices, values=values)
+
+    @cached_property
+    def _verifier(self) -> Verifier:
+        return Verifier(self.splicer.witness)
 
     @cached_property
     def _values(self) -> KnownValues:

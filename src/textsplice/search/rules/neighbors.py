@@ -100,10 +100,10 @@ class StartFrom(Rule):
     def violation(self, draft: Draft) -> str | None:
         first = draft.derivation[0].neighbor if draft.derivation else None
         numbering = draft.sources.numbering
+        started = None
         if first is not None and numbering.is_neighbor(first):
-            if draft.sources.neighbors[numbering.rank(first)].id == self.id:
-                return None
-        return f"it does not start from {self.id!r}"
+            started = draft.sources.neighbors[numbering.rank(first)].id
+        return None if started == self.id else f"it does not start from {self.id!r}"
 
     def to_dict(self) -> dict[str, object]:
         return {"rule": self.name, "id": self.id}
