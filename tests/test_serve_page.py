@@ -314,7 +314,7 @@ def test_rules_give_another_text_and_can_be_removed(studio: Studio) -> None:
     page.locator(".run.neighbor").first.click()
     page.wait_for_selector("#source .id")
     source = page.inner_text("#source .id")
-    page.get_by_role("button", name="Never use this text here").click()
+    page.get_by_role("button", name="Never use it here").click()
     chip = page.locator("#rules .chip")
     expect(chip).to_have_count(1)
     expect(chip).to_contain_text(source)

@@ -44,10 +44,28 @@ export async function readRecords(text, name) {
 const statusOf = (entry) => {
   if (entry.problem) return "refused";
   if (!entry.result && !entry.text) return "waiting";
-  const gaps = (entry.result?.gaps ?? []).length;
   const status = entry.result?.status ?? "ok";
-  return status === "ok" && gaps ? "doubtful" : status;
+  return status === "ok" && remark(entry.result) ? "doubtful" : status;
 };
+
+/** Why a person should look at a text, or nothing. */
+function remark(result) {
+  const gaps = (result?.gaps ?? []).map((gap) => `“${result.text.slice(...gap.utf16)}”`);
+  const unsaid = (result?.slots ?? []).filter((slot) => slot.status === "missing" || slot.status === "wrong").map((slot) => `${slot.field} (${slot.value})`);
+  return [result?.doubts?.[0]?.what ?? result?.reason, gaps.length && `In no source: ${gaps.join(", ")}.`, unsaid.length && `Not said: ${unsaid.join(", ")}.`].filter(Boolean).join(" ");
+}
+
+/** Cells of list fields that hold commas: the readers take them for one value. */
+function unsplit(entries, fields) {
+  const lists = new Set(fields.filter((field) => field.list || field.kind === "list").map((field) => field.name));
+  const found = new Map();
+  for (const { record } of entries) {
+    for (const [name, value] of Object.entries(record)) if (lists.has(name) && [value].flat().length === 1 && /,\s/.test([value].flat()[0])) found.set(name, [value].flat()[0]);
+  }
+  return found;
+}
+
+const splitAt = (record, names) => Object.fromEntries(Object.entries(record).map(([name, value]) => [name, names.has(name) ? [value].flat().flatMap((one) => one.split(/,\s+(?:and\s+)?/)).filter(Boolean) : value]));
 
 export class Batch {
   constructor({ schema, complain, kept, open, rulesNow }) {
@@ -193,6 +211,7 @@ export class Batch {
     this.progress();
     $("batch-file").textContent = shorten(this.name, 80);
     const has = this.entries.length > 0;
+    this.note();
     for (const id of ["download-jsonl", "download-csv"]) $(id).disabled = !this.done() || Boolean(this.running);
     $("batch-clear").disabled = !has;
     $("bad-rows").hidden = !this.bad.length;
@@ -209,9 +228,19 @@ export class Batch {
     $("rows-more").hidden = listed.length <= this.page;
   }
 
+  note() {
+    const found = unsplit(this.entries, this.schema.fields ?? []);
+    $("batch-note").hidden = !found.size;
+    if (!found.size) return;
+    const [name, value] = [...found][0];
+    const split = () => this.start(this.entries.map(({ id, record }) => ({ id, record: splitAt(record, found) })), this.bad, this.name);
+    fill($("batch-note"), h("p", {}, theirs(name), " is a list, but “", theirs(shorten(value, 60)), "” was read as one value."),
+      h("button", { type: "button", on: { click: split } }, "Split at commas and write again"));
+  }
+
   row(entry, at) {
     const status = statusOf(entry);
-    const why = entry.problem ?? entry.result?.doubts?.[0]?.what ?? entry.result?.reason ?? "";
+    const why = entry.problem ?? remark(entry.result);
     const record = Object.entries(entry.record).map(([name, value]) => `${name}: ${[value].flat().join(", ")}`).join(" · ");
     return h("tr", { data: { row: at, status } }, h("th", { scope: "row" }, theirs(entry.id ?? String(at + 1))),
       h("td", {}, h("span", { class: "status", data: { status } }, WORDS[status]), entry.edited ? h("span", { class: "note" }, "edited") : null, entry.approved ? h("span", { class: "note" }, "approved ✓") : null),

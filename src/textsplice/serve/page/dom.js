@@ -23,6 +23,13 @@ export function fill(node, ...children) {
   node.replaceChildren(...children.filter((child) => child !== null && child !== undefined && child !== false));
 }
 
+/** The same for a list with buttons: the one that has the focus keeps it, by its name. */
+export function refill(node, ...children) {
+  const name = node.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
+  fill(node, ...children);
+  if (name) [...node.querySelectorAll("[aria-label]")].find((each) => each.getAttribute("aria-label") === name)?.focus({ preventScroll: true });
+}
+
 /** Says something to those who listen to the page. */
 export function say(message) {
   $("said").textContent = message;

@@ -1,6 +1,6 @@
 // One record and its text: writing it, editing it, acting on it, approving it.
 
-import { $, count, debounce, fill, h, say, shorten, theirs } from "./dom.js";
+import { $, count, debounce, fill, h, refill, say, shorten, theirs } from "./dom.js";
 import { json, newest } from "./api.js";
 import { asRecord, isObject } from "./keep.js";
 import { carried, draw, labelOf, legend, numbers, piecesOf, seamsOf, spoken } from "./pieces.js";
@@ -259,6 +259,8 @@ export class Work {
 
   // ---- Drawing ----
 
+  unsaid = () => (this.result?.slots ?? []).filter((slot) => slot.status === "missing" || slot.status === "wrong");
+
   gaps = () => this.pieces.filter((piece) => piece.kind === "gap");
 
   busy(on) {
@@ -297,6 +299,8 @@ export class Work {
     else if (reason) said.push(reason);
     if (gaps.length) said.push(`${gaps.length === 1 ? "One piece stands" : `${gaps.length} pieces stand`} in no source: ${gaps.slice(0, 5).map((gap) => `“${this.text.slice(gap.start, gap.stop)}”`).join(", ")}${gaps.length > 5 ? ", …" : ""}.`);
     else if (!this.pieces.some((piece) => piece.kind === "vocabulary")) said.push("Every word has a source.");
+    const unsaid = this.unsaid();
+    if (unsaid.length) said.push(`${unsaid.some((slot) => slot.status === "wrong") ? "Not said, or said wrongly" : "Not said"}: ${unsaid.slice(0, 5).map((slot) => `${slot.field} (${slot.value})`).join(", ")}${unsaid.length > 5 ? ", …" : ""}.`);
     if (this.seams.length) said.push(`${count(this.seams.length, "seam")} that no source has (¦).`);
     return said.join(" ");
   }
@@ -308,7 +312,8 @@ export class Work {
     if (this.result && (this.text.trim() || this.result.status === "abstained")) {
       kind = this.result.status;
       words = STATUS[kind] ?? kind;
-      if (this.made === "traced" && kind === "ok") [kind, words] = gaps ? ["doubtful", count(gaps, "gap")] : ["ok", "every word has a source"];
+      const unsaid = this.unsaid().length;
+      if (kind === "ok" && (gaps || unsaid)) [kind, words] = ["doubtful", [gaps && count(gaps, "gap"), unsaid && `${count(unsaid, "value")} not said`].filter(Boolean).join(", ")];
     }
     label.dataset.status = kind;
     label.textContent = words;
@@ -333,7 +338,7 @@ export class Work {
     const listed = known.length && !this.pending ? known : Object.entries(record).filter(([name]) => kinds.get(name) !== "unsaid")
       .flatMap(([field, values]) => [values].flat().map((value) => ({ field, value, status: "pending" })));
     const canRequire = rules.possible("require", this.schema);
-    fill($("slots"), ...listed.slice(0, 200).map((slot, at) => {
+    refill($("slots"), ...listed.slice(0, 200).map((slot, at) => {
       const [sign, words] = SIGNS[slot.status] ?? SIGNS.pending;
       const required = this.rules.some((rule) => rule.kind === "require" && rule.value === slot.field);
       const first = listed.findIndex((other) => other.field === slot.field) === at;
@@ -346,13 +351,12 @@ export class Work {
   }
 
   ruleChips() {
-    fill($("rules"), ...this.rules.map((rule) => rules.chip(rule, {
+    refill($("rules"), ...this.rules.map((rule) => rules.chip(rule, {
       remove: () => this.setRules(this.rules.filter((other) => other !== rule), `Removed: ${rules.inWords(rule)}.`),
       toggle: () => {
         this.rules = this.rules.map((other) => (other === rule ? { ...rule, always: !rule.always } : other));
         this.ruleChips();
         this.kept();
-        $("rules").querySelectorAll("li")[this.rules.findIndex((other) => rules.same(other, rule))]?.querySelector("button")?.focus();
       },
     })), this.rules.length ? null : h("li", { class: "hint" }, "None. Click a piece of the text to forbid its source or its wording."));
   }
@@ -383,6 +387,7 @@ export class Work {
       if (mine && focus) node.focus();
     }
     const piece = this.pieces[this.selected];
+    document.querySelector(".pane.source").classList.toggle("open", Boolean(piece) && (focus || (document.querySelector(".pane.source.open") !== null && this.stage() === "read")));
     if (!piece) {
       showNoSource();
       return;
@@ -401,7 +406,7 @@ export class Work {
     const edit = h("button", { type: "button", on: { click: () => this.mode("edit", piece.stop) } }, "Edit here");
     const forbid = act("Forbid this wording", { kind: "forbid", value: words, always: false }, "No text may say these words");
     if (piece.kind === "neighbor") {
-      return [act("Never use this text here", { kind: "never", value: piece.id, always: false }, "For this record"),
+      return [act("Never use it here", { kind: "never", value: piece.id, always: false }, "For this record"),
         act("Never use it at all", { kind: "never", value: piece.id, always: true }, "For every record, until the rule is removed"),
         forbid, act("Start from this text", { kind: "start", value: piece.id, always: false }, "The text is made by changing this one"), edit];
     }
@@ -480,6 +485,11 @@ export class Work {
     $("edit").addEventListener("click", () => {
       this.mode(this.stage() === "edit" ? "read" : "edit");
       if (this.stage() === "read" && this.pending) this.check();
+    });
+    $("source-close").addEventListener("click", () => {
+      document.querySelector(".pane.source").classList.remove("open");
+      $("layer").querySelector("[tabindex='0']")?.focus({ preventScroll: true });
+      document.querySelector(".pane.source").classList.remove("open");
     });
     $("undo").addEventListener("click", () => this.undo());
     $("approve").addEventListener("click", () => this.approve());
