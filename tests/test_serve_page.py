@@ -169,7 +169,7 @@ def records(count: int) -> list[dict[str, str]]:
     for split in ("dev", "test"):
         for example in read_corpus("bundled", split=split):
             row = {
-                name: ", ".join([value] if isinstance(value, str) else value)
+                name: " | ".join([value] if isinstance(value, str) else value)
                 for name, value in example.table.to_record().items()
             }
             found.setdefault(json.dumps(row), row)
@@ -427,6 +427,19 @@ def test_fifty_rows_are_dropped_written_edited_and_downloaded(studio: Studio, tm
     page.click("#view-batch")
     expect(page.locator("#rows tr")).to_have_count(50)
     expect(row).to_contain_text("Bring zloty.")
+
+
+@needs_chromium
+def test_lists_with_commas_are_noticed_and_split_on_demand(studio: Studio) -> None:
+    page = studio.open()
+    row = next(row for row in records(60) if row.get("sights", "").count("|") == 1)
+    drop(page, "one.csv", as_csv([{**row, "sights": row["sights"].replace(" | ", ", ")}]))
+    expect(page.locator("#batch-note")).to_contain_text("was read as one value")
+    page.locator("#batch-note button").click()
+    expect(page.locator("#batch-note")).to_be_hidden()
+    expect(page.locator("#progress-said")).to_have_text("1 of 1 text written")
+    page.locator("#rows button.open").click()
+    expect(page.locator("#fields .chip")).to_have_count(2)
 
 
 @needs_chromium
