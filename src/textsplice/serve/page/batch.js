@@ -3,7 +3,7 @@
 import { $, count, fill, h, say, shorten, theirs } from "./dom.js";
 import { Gone, json, lines } from "./api.js";
 import { asRecord } from "./keep.js";
-import { asResult, optionsOf } from "./work.js";
+import { asResult, optionsOf, slotRemarks } from "./work.js";
 import * as rules from "./rules.js";
 
 const CHUNK = 25; // rows a request: what arrived is kept if the server goes
@@ -51,8 +51,7 @@ const statusOf = (entry) => {
 /** Why a person should look at a text, or nothing. */
 function remark(result) {
   const gaps = (result?.gaps ?? []).map((gap) => `“${result.text.slice(...gap.utf16)}”`);
-  const unsaid = (result?.slots ?? []).filter((slot) => slot.status === "missing" || slot.status === "wrong").map((slot) => `${slot.field} (${slot.value})`);
-  return [result?.doubts?.[0]?.what ?? result?.reason, gaps.length && `In no source: ${gaps.join(", ")}.`, unsaid.length && `Not said: ${unsaid.join(", ")}.`].filter(Boolean).join(" ");
+  return [result?.doubts?.[0]?.what ?? result?.reason, gaps.length && `In no source: ${gaps.join(", ")}.`, ...slotRemarks(result?.slots)].filter(Boolean).join(" ");
 }
 
 /** Cells of list fields that hold commas: the readers take them for one value. */

@@ -299,8 +299,7 @@ export class Work {
     else if (reason) said.push(reason);
     if (gaps.length) said.push(`${gaps.length === 1 ? "One piece stands" : `${gaps.length} pieces stand`} in no source: ${gaps.slice(0, 5).map((gap) => `“${this.text.slice(gap.start, gap.stop)}”`).join(", ")}${gaps.length > 5 ? ", …" : ""}.`);
     else if (!this.pieces.some((piece) => piece.kind === "vocabulary")) said.push("Every word has a source.");
-    const unsaid = this.unsaid();
-    if (unsaid.length) said.push(`${unsaid.some((slot) => slot.status === "wrong") ? "Not said, or said wrongly" : "Not said"}: ${unsaid.slice(0, 5).map((slot) => `${slot.field} (${slot.value})`).join(", ")}${unsaid.length > 5 ? ", …" : ""}.`);
+    said.push(...slotRemarks(this.result.slots));
     if (this.seams.length) said.push(`${count(this.seams.length, "seam")} that no source has (¦).`);
     return said.join(" ");
   }
@@ -313,7 +312,7 @@ export class Work {
       kind = this.result.status;
       words = STATUS[kind] ?? kind;
       const unsaid = this.unsaid().length;
-      if (kind === "ok" && (gaps || unsaid)) [kind, words] = ["doubtful", [gaps && count(gaps, "gap"), unsaid && `${count(unsaid, "value")} not said`].filter(Boolean).join(", ")];
+      if (kind === "ok" && (gaps || unsaid)) [kind, words] = ["doubtful", [gaps && count(gaps, "gap"), unsaid && `${count(unsaid, "value")} to check`].filter(Boolean).join(", ")];
     }
     label.dataset.status = kind;
     label.textContent = words;
@@ -512,6 +511,13 @@ export class Work {
     else return;
     event.preventDefault();
   }
+}
+
+/** What the text does not say, and what it says wrongly. */
+export function slotRemarks(slots) {
+  const named = (status) => (slots ?? []).filter((slot) => slot.status === status).map((slot) => `${slot.field} (${slot.value})`);
+  const listed = (words, names) => (names.length ? [`${words}: ${names.slice(0, 5).join(", ")}${names.length > 5 ? ", …" : ""}.`] : []);
+  return [...listed("Wrong", named("wrong")), ...listed("Not said", named("missing"))];
 }
 
 const capital = (sentence) => `${sentence.charAt(0).toUpperCase()}${sentence.slice(1).replace(/\.?$/, ".")}`;
