@@ -32,7 +32,7 @@ class Batches:
 
     def __init__(self, size: int, *, told: Callable[[int], object] | None = None) -> None:
         self.size = size
-        self._told = told or (lambda _: None)
+        self._told = told
         self._waiting: deque[Job] = deque()
         self._changed = threading.Condition()
         self._closed = False
@@ -92,7 +92,7 @@ class Batches:
 
     def _run(self, jobs: Sequence[Job]) -> None:
         items = [item for job in jobs for item in job.items]
-        if items:
+        if items and self._told is not None:
             self._told(len(items))
         try:
             found = list(jobs[0].run(items))

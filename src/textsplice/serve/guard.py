@@ -12,6 +12,7 @@ import sys
 import time
 import traceback
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,6 +31,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+LINGER, LINGER_BODIES = 2.0, 16  # seconds, and times the largest body
 OPEN = ("/", "/v1/health")  # and what begins with /page/: they hold nothing of anybody's
 _NOTHING = "default-src 'none'; frame-ancestors 'none'"
 _HEADERS = (
@@ -109,6 +111,7 @@ class Guard:
             headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
             refused = self.access.refusal(scope["path"], headers)
             if refused is not None:
+                await self._drain(receive)
                 raise refused
             body = await self._body(headers, receive)
             length = len(body)
@@ -129,6 +132,7 @@ class Guard:
         """The whole body; 413 as soon as it is too long, and 408 if it does not come."""
         said = headers.get("content-length", "0")
         if said.isdigit() and int(said) > self.body_bytes:
+            await self._drain(receive)
             raise self._too_long()
         parts: list[bytes] = []
         size = 0
@@ -141,6 +145,7 @@ class Guard:
                     part = cast("bytes", message.get("body", b""))
                     size += len(part)
                     if size > self.body_bytes:
+                        await self._drain(receive)
                         raise self._too_long()
                     parts.append(part)
                     if not message.get("more_body"):
@@ -149,9 +154,20 @@ class Guard:
             what = f"the body did not arrive within {self.seconds:g} seconds."
             raise Problem(408, what, code="limit") from None
 
+    async def _drain(self, receive: Receive) -> None:
+        """Throws away what is still sent, within bounds: a client that writes does not read the answer."""
+        size = 0
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LINGER):
+                while size < LINGER_BODIES * self.body_bytes:
+                    message = await receive()
+                    size += len(cast("bytes", message.get("body", b"")))
+                    if message["type"] == "http.disconnect" or not message.get("more_body"):
+                        return
+
     def _too_long(self) -> Problem:
         what = f"the body has more than {self.body_bytes:,} bytes."
-        return Problem(413, what, remedy="Send less at once.", headers={"Connection": "close"})
+        return Problem(413, what, remedy="Send less at once.")
 
     def _headers(self, path: str) -> list[tuple[bytes, bytes]]:
         page = path == "/" or path.startswith("/page/")

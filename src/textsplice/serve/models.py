@@ -15,14 +15,22 @@ MOST_RULES = 32
 MOST_NAMED = 1000  # ids, words or fields of one rule
 
 Name = Annotated[str, Field(min_length=1)]
+NAMES: dict[str, JsonValue] = {
+    "propertyNames": {"minLength": 1, "pattern": r"[^\s\x1c-\x1f\x85]"}
+}  # no name is only spaces
 Scalar = str | bool | int | float | None
 # An object in a record is its fields with a dot between: {"a": {"b": 1}} is {"a.b": 1}.
 Value = TypeAliasType(  # a recursive type needs a name
-    "Value", "Scalar | list[Scalar] | Annotated[dict[Name, Value], Field(min_length=1)]"
+    "Value",
+    "Scalar | list[Scalar] | Annotated[dict[str, Value], Field(min_length=1, json_schema_extra=NAMES)]",
 )
 Record = Annotated[
-    dict[Name, Value],
-    Field(min_length=1, description="Fields and their values: texts, numbers, yes or no, or lists of these."),
+    dict[str, Value],
+    Field(
+        min_length=1,
+        description="Fields and their values: texts, numbers, yes or no, or lists of these.",
+        json_schema_extra=NAMES,
+    ),
 ]
 Text = Annotated[str, Field(min_length=1, pattern=r"\S")]
 Utf16 = Annotated[list[int], Field(min_length=2, max_length=2, description="In UTF-16 units.")]
@@ -35,7 +43,17 @@ def _whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-Whole = Annotated[int, Field(strict=True), BeforeValidator(_whole, json_schema_input_type=int)]
+# The schema of a validator's input must say the bounds once more.
+Count = Annotated[
+    int,
+    Field(ge=1, le=1000),
+    BeforeValidator(_whole, json_schema_input_type=Annotated[int, Field(ge=1, le=1000)]),
+]
+Alternatives = Annotated[
+    int,
+    Field(ge=0, le=MOST_ALTERNATIVES),
+    BeforeValidator(_whole, json_schema_input_type=Annotated[int, Field(ge=0, le=MOST_ALTERNATIVES)]),
+]
 
 
 class Asked(BaseModel):
@@ -90,14 +108,14 @@ class MinSentencesRule(Asked):
     """At least so many sentences."""
 
     rule: Literal["min-sentences"]
-    count: Annotated[Whole, Field(ge=1, le=1000)]
+    count: Count
 
 
 class MaxSentencesRule(Asked):
     """At most so many sentences."""
 
     rule: Literal["max-sentences"]
-    count: Annotated[Whole, Field(ge=1, le=1000)]
+    count: Count
 
 
 class KeepSentencesRule(Asked):
@@ -162,7 +180,7 @@ class Generate(Asked):
     table: Record | None = None
     tables: Annotated[list[NamedOrNot], Field(min_length=1)] | None = None
     rules: Rules = []
-    alternatives: Annotated[Whole, Field(ge=0, le=MOST_ALTERNATIVES)] = 3
+    alternatives: Alternatives = 3
     start: Name | None = Field(default=None, description="Begin with this text (swap and FULL).")
 
     def records(self) -> list[tuple[str, Mapping[str, object]]]:
@@ -173,7 +191,6 @@ class Generate(Asked):
         return [
             (each.id, each.table) if isinstance(each, Named) else (str(number), each)
             for number, each in enumerate(given)
-            if each is not None
         ]
 
 
@@ -191,7 +208,7 @@ class Gate(Asked):
     text: Text
     table: Record | None = None
     rules: Rules = []
-    most_splices: Annotated[Whole, Field(ge=1, le=100_000)] | None = None
+    most_splices: Count | None = None
 
 
 class OneRow(Asked):

@@ -21,10 +21,13 @@ GIVEN: tuple[type[BaseModel], ...] = (
     *(models.Problem, models.Results, models.Result, models.Judged, models.Verified, models.Source),
     *(models.Approved, models.ApprovedRows, models.CommandLine, models.Read, models.Schema, models.Health),
 )
+_RECORD = {"type": "object", "minProperties": 1}
+_RECORDS = {"anyOf": [_RECORD, {"type": "array", "items": _RECORD, "minItems": 1}]}
 READ_BODY: Document = {
     "required": True,
     "content": {
-        kind: {"schema": {} if kind == "application/json" else {"type": "string"}} for kind in FORMATS
+        kind: {"schema": _RECORDS if kind == "application/json" else {"type": "string", "minLength": 1}}
+        for kind in FORMATS
     },
 }
 
@@ -73,6 +76,8 @@ def exact_document(app: FastAPI, *, has_token: bool) -> Document:
         for route in methods.values():
             if not has_token or path == "/v1/health":
                 route["responses"].pop("401", None)
+            if "requestBody" not in route:  # nothing in a path is refused
+                route["responses"].pop("422", None)
     if has_token:
         made["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
         for path, methods in made["paths"].items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from os.path import commonprefix
+from itertools import takewhile
 from typing import cast
 
 from fastapi.responses import Response
@@ -31,8 +31,15 @@ TITLES = {
 # The status of an error of ours; the other codes are the input's fault, too.
 STATUS = {"storage": 503, "memory": 503}
 CODES = {
-    **{401: "token", 404: "missing", 405: "method", 408: "limit", 413: "limit", 415: "content"},
-    **{429: "busy", 500: "mistake", 503: "busy"},
+    401: "token",
+    404: "missing",
+    405: "method",
+    408: "limit",
+    413: "limit",
+    415: "content",
+    429: "busy",
+    500: "mistake",
+    503: "busy",
 }
 
 
@@ -81,7 +88,8 @@ def of_validation(errors: Sequence[Mapping[str, object]]) -> Problem:
     """The problem of a body that is not of the form that the OpenAPI document says."""
     places = [cast("Sequence[object]", error.get("loc") or ()) for error in errors] or [()]
     message = str(errors[0].get("msg") if errors else "it can't be used")
-    where = [str(part) for part in commonprefix(places) if part != "body"]
+    shared = takewhile(lambda parts: len(set(parts)) == 1, zip(*places, strict=False))
+    where = [str(part) for part, *_ in shared if part != "body"]
     if len(errors) > 1 and len(where) + 1 < len(places[0]) and where:  # it was tried in several ways
         message = "what is there is of none of the forms that are taken"
     return Problem(422, f"{message[:1].lower()}{message[1:]}.", where=".".join(where) or None)

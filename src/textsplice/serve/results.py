@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from textsplice.neighbors.trigrams import Trigrams
@@ -13,6 +13,7 @@ from textsplice.slots.check import Status, check_slots
 from textsplice.slots.lexicon import Lexicon
 
 Json = dict[str, object]
+_Cited = tuple[int, int, list[Json]]  # text[start:stop], and its citations
 # What the page ticks off: a value that is said twice is said.
 SLOTS: dict[Status, str] = {
     "ok": "said",
@@ -62,30 +63,44 @@ def blocks(generation: Generation) -> Iterator[Json]:
 
     What stands between two pieces, a space mostly, is a block without citations, and so is a gap.
     """
-    text, at = generation.text, 0
-    units = iter(utf16_spans(text, [*_ranges(generation)]))
-    for piece in _pieces(generation):
-        if at < piece.start:
-            yield _block(text, at, piece.start, next(units), ())
-        yield _block(text, piece.start, piece.stop, next(units), _citations(generation, piece))
-        at = piece.stop
-    if at < len(text):
-        yield _block(text, at, len(text), next(units), ())
+    text = generation.text
+    found = list(_whole(_cited(generation), len(text)))
+    units = utf16_spans(text, [(start, stop) for start, stop, _ in found])
+    for (start, stop, citations), utf16 in zip(found, units, strict=True):
+        yield {
+            "type": "text",
+            "text": text[start:stop],
+            "start": start,
+            "stop": stop,
+            "utf16": list(utf16),
+            "citations": citations,
+        }
 
 
-def _ranges(generation: Generation) -> Iterator[tuple[int, int]]:
+def _whole(cited: Iterable[_Cited], length: int) -> Iterator[_Cited]:
+    """The same with what is between them."""
     at = 0
-    for piece in _pieces(generation):
-        if at < piece.start:
-            yield at, piece.start
-        yield piece.start, piece.stop
-        at = piece.stop
-    if at < len(generation.text):
-        yield at, len(generation.text)
+    for start, stop, citations in cited:
+        if at < start:
+            yield at, start, []
+        yield start, stop, citations
+        at = stop
+    if at < length:
+        yield at, length, []
+
+
+def _cited(generation: Generation) -> list[_Cited]:
+    """What was copied in one piece; of the table, each value by itself; of a trace, each gap as one."""
+    numbering, traced = generation.sources.numbering, generation.traced is not None
+    found = [
+        (piece.start, piece.stop, _citations(generation, piece))
+        for piece in _pieces(generation)
+        if not (traced and numbering.is_word(piece.source))
+    ]
+    return sorted([*found, *((gap.start, gap.stop, []) for gap in generation.gaps)], key=lambda each: each[0])
 
 
 def _pieces(generation: Generation) -> Iterator[Piece]:
-    """What was copied in one piece; of the table, each value by itself."""
     sources = generation.sources
     run: list[tuple[int, int, int, int, int]] = []
     segment = None
@@ -99,17 +114,6 @@ def _pieces(generation: Generation) -> Iterator[Piece]:
     yield from pieces(run)
 
 
-def _block(text: str, start: int, stop: int, utf16: tuple[int, int], citations: Sequence[Json]) -> Json:
-    return {
-        "type": "text",
-        "text": text[start:stop],
-        "start": start,
-        "stop": stop,
-        "utf16": list(utf16),
-        "citations": list(citations),
-    }
-
-
 def _citations(generation: Generation, piece: Piece) -> list[Json]:
     sources, numbering = generation.sources, generation.sources.numbering
     words = generation.text[piece.start : piece.stop]
@@ -117,8 +121,6 @@ def _citations(generation: Generation, piece: Piece) -> list[Json]:
         field = sources.label(TABLE, piece.begin)
         return [{"type": "span", "source": "table", "field": field, "cited_text": words}]
     if numbering.is_word(piece.source):
-        if generation.traced is not None:  # it stands in no source: a gap
-            return []
         return [{"type": "span", "source": "vocabulary", "cited_text": words}]
     neighbor = sources.neighbors[numbering.rank(piece.source)]
     place = characters(neighbor, piece.begin, piece.end, generation.cut)

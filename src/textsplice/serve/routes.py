@@ -9,7 +9,7 @@ from contextlib import aclosing
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Path, Request
 from fastapi.responses import Response, StreamingResponse
 from fastapi.routing import APIRoute
 
@@ -61,7 +61,7 @@ def api_router(service: Service, metrics: Metrics) -> APIRouter:
 
 
 def _add_texts(router: APIRouter, service: Service, metrics: Metrics) -> None:
-    @router.post("/generate", responses=answers(results_answer(), 413, 415, 422, 429, 503))
+    @router.post("/generate", responses=answers(results_answer(), 404, 413, 415, 422, 429, 503))
     async def generate(asked: models.Generate, request: Request) -> Response:
         """Texts for one record, or for many, in their order.
 
@@ -88,7 +88,7 @@ def _add_texts(router: APIRouter, service: Service, metrics: Metrics) -> None:
             found = service.trace(asked.text, table, exact=asked.exact)
             return _json(await _unless_gone(request, found))
 
-    @router.post("/gate", responses=answers(models.Judged, 413, 415, 422, 429, 503))
+    @router.post("/gate", responses=answers(models.Judged, 404, 413, 415, 422, 429, 503))
     async def gate(asked: models.Gate, request: Request) -> Response:
         """Whether a draft of any origin may be published, and if not, why."""
         service.limits.check_text(asked.text)
@@ -113,15 +113,17 @@ def _add_rows(router: APIRouter, service: Service) -> None:
             page = await _unless_gone(request, service.player(asked.row))
         return Response(page.encode("utf-8", "replace"), media_type="text/html; charset=utf-8")
 
+    first = Path(description="Of a text of the store.", examples=service.splicer.store.ids[:1])
+
     @router.get("/sources/{id:path}", responses=answers(models.Source, 404))
-    async def source(id: str) -> Response:  # noqa: A002 - the name it has in the path
+    async def source(id: str = first) -> Response:  # noqa: A002 - the name it has in the path
         """A text of the store, with its record."""
         found = service.source(id)
         if found is None:
             raise Problem(404, "there is no text with this id in the store.", where="id")
         return _json(found)
 
-    @router.post("/command", responses=answers(models.CommandLine, 413, 415, 422))
+    @router.post("/command", responses=answers(models.CommandLine, 404, 413, 415, 422))
     async def command(asked: models.Command) -> Response:
         """The command that gives the same text in a terminal."""
         service.table(asked.table)

@@ -6,7 +6,7 @@ import asyncio
 import json
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -20,13 +20,14 @@ from textsplice.search.generation import Generation
 from textsplice.search.rows import read_generation
 from textsplice.search.rules.registered import rules_from_dicts
 from textsplice.search.rules.rule import Rule
+from textsplice.search.rules.wordings import NoContradictions
 from textsplice.serve.approved import ApprovedFile
 from textsplice.serve.batching import Batches, Job
 from textsplice.serve.describe import describe_fields, example_record
 from textsplice.serve.limits import Limits
 from textsplice.serve.problems import Problem
 from textsplice.serve.results import Json, Looking, result
-from textsplice.slots.lexicon import Lexicon
+from textsplice.slots.lexicon import BUNDLED, Lexicon
 from textsplice.splicer import Splicer
 from textsplice.trace.gate import Gate
 from textsplice.trace.reading import Draft
@@ -127,7 +128,7 @@ class Service:
     # Places
 
     @contextmanager
-    def place(self) -> Iterator[None]:
+    def place(self) -> Generator[None]:
         """A place in the line, which is given back whatever happens; 429 if there is none."""
         if self._admitted >= self.limits.queue:
             raise Problem(
@@ -199,7 +200,7 @@ class Service:
 
         def find() -> Json:
             try:
-                generation = read_generation(row, "row", exact=True)
+                generation = _read(row, exact=True)
             except TextspliceError as error:
                 return {"true": False, "why": error.sentence()}
             finding = self._verifier.find(generation)
@@ -209,7 +210,7 @@ class Service:
 
     async def player(self, row: Mapping[str, object]) -> str:
         """The page that plays one derivation."""
-        return await self._call(lambda: html(document(read_generation(row, "row"), "row")))
+        return await self._call(lambda: html(document(_read(row), "row")))
 
     async def approve(self, text: str, table: Table, about: Mapping[str, object]) -> int:
         """Adds a text to the approved ones; how many there are."""
@@ -244,7 +245,7 @@ class Service:
             )
         for name in starts:
             if name not in self.splicer.store.rows_of:
-                raise InputError(f"there is no text {name!r} in the store.", where="start")
+                raise Problem(404, f"there is no text {name!r} in the store.", where="start")
         return rules_from_dicts(rules, "rules")
 
     def examples(self, records: Sequence[tuple[str, Mapping[str, object]]]) -> list[Example]:
@@ -310,3 +311,12 @@ class Service:
 
 def _unverified(verdict: str) -> str | None:
     return None if verdict == "verified" else f"the row is {verdict}"
+
+
+def _read(row: Mapping[str, object], *, exact: bool = False) -> Generation:
+    """The generation of a row that somebody sent; none of this machine's files is opened because of it."""
+    generation = read_generation(row, "row", exact=exact)
+    for rule in generation.rules:
+        if rule.get("rule") == NoContradictions.name and rule.get("lexicon") not in BUNDLED:
+            raise InputError("it names a lexicon that does not come with textsplice.", where="row")
+    return generation
