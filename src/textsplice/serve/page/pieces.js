@@ -3,6 +3,7 @@
 import { h, shorten } from "./dom.js";
 
 const KINDS = { table: "table", text: "neighbor", vocabulary: "vocabulary" };
+const MARK = /^[^\p{L}\p{N}]{1,2}$/u; // a mark alone is narrower than its label
 const BLANK = /[\s\p{Cf}]/u;
 
 /** Places in `inner` as places in `outer`, which says the same but for blanks and invisible characters. */
@@ -115,8 +116,10 @@ export function draw(layer, text, pieces, { seams = [], selected = -1, reading =
     seam(piece.start);
     plain(piece.start);
     const words = text.slice(piece.start, piece.stop);
-    const label = h("b", { class: `tag ${piece.kind}${words.length < 3 ? " tiny" : ""}`, "aria-hidden": true }, shorten(labelOf(piece, names), 40));
-    label.style.maxWidth = `${Math.max(2.1, words.length * 0.92)}em`;
+    const label = h("b", { class: `tag ${piece.kind}${MARK.test(words) ? " tiny" : ""}`, "aria-hidden": true }, shorten(labelOf(piece, names), 40));
+    const next = pieces[index + 1];
+    const room = next?.start === piece.stop && MARK.test(text.slice(next.start, next.stop)) ? words.length * 0.92 - 1.4 : words.length * 0.92;
+    label.style.maxWidth = `${Math.max(2.1, room)}em`;
     const props = { class: `run ${piece.kind}`, data: { piece: index } };
     if (reading) Object.assign(props, { role: "button", tabindex: index === Math.max(0, selected) ? 0 : -1,
       "aria-label": `${words}: ${spoken(piece, names)}`, "aria-current": index === selected ? "true" : undefined });

@@ -16,11 +16,13 @@ export class RecordForm {
   /** `changed` is called after each change by a person. */
   constructor(fields, changed) {
     this.known = new Map(fields.map((field) => [field.name, field]));
-    this.first = fields.slice(0, SHOWN).map((field) => field.name);
+    this.many = fields.length > SHOWN;
+    const ranked = this.many ? [...fields].sort((a, b) => (b.share ?? 0) - (a.share ?? 0)) : fields;
+    this.first = ranked.slice(0, SHOWN).map((field) => field.name);
     this.changed = changed;
     this.values = new Map();
     this.shown = [];
-    $("field-names").replaceChildren(...fields.slice(SHOWN, SHOWN + 500).map((field) => h("option", { value: field.name })));
+    $("field-names").replaceChildren(...ranked.slice(SHOWN, SHOWN + 500).map((field) => h("option", { value: field.name })));
     $("add-field-button").addEventListener("click", () => this.add());
     $("add-field").addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || event.ctrlKey || event.metaKey) return;
@@ -39,7 +41,7 @@ export class RecordForm {
 
   set(record) {
     this.values = new Map(Object.entries(asRecord(record)));
-    this.shown = [...new Set([...this.first, ...this.values.keys()])];
+    this.shown = [...new Set(this.many ? [...this.values.keys(), ...this.first] : [...this.first, ...this.values.keys()])];
     $("fields").replaceChildren(...this.shown.map((name, at) => this.field(name, at)));
   }
 

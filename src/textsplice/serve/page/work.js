@@ -281,7 +281,7 @@ export class Work {
     const layer = $("layer");
     const focused = layer.contains(document.activeElement);
     if (this.text) draw(layer, this.text, this.pieces, { seams: this.seams, selected: this.selected, reading: this.stage() === "read" });
-    else fill(layer, h("span", { class: "empty" }, this.result?.status === "abstained" ? "No text." : this.stage() === "edit" ? "" : "The text appears here."));
+    else fill(layer, h("span", { class: "empty" }, this.result?.status === "abstained" ? "No text." : this.stage() === "edit" ? "" : "Fill in the record on the left, or press Example. Then press “Write the text”."));
     if (focused) (layer.querySelector("[tabindex='0']") ?? $("text-title")).focus({ preventScroll: true });
     fill($("legend"), ...legend(this.pieces, this.seams).map(([kind, name, what, times]) => h("li", {},
       h("b", { class: `tag ${kind}` }, name), " ", theirs(shorten(what, 40), { class: kind === "neighbor" ? "id" : undefined }), h("span", { class: "times" }, ` ${times}×`))));
