@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -107,7 +108,7 @@ def test_a_policy_that_searches_batches_gives_the_same_texts_alone_and_together(
         with served.busy() as go, ThreadPoolExecutor(AT_ONCE) as pool:
             waiting = [pool.submit(result, served, record) for record in records]
             while served.service.admitted < len(records):
-                pass
+                time.sleep(0.01)
             go.set()
             found = [each.result()["row"] for each in waiting]
         assert [without_id(row) for row in found] == [without_id(row) for row in expected]

@@ -30,9 +30,9 @@ class Limits:
 
     def check_record(self, record: Mapping[str, object]) -> None:
         """413 if a record has too many fields or characters."""
-        if len(record) > self.fields:
-            raise _beyond(f"the record has {len(record):,} fields", self.fields)
-        characters = sum(len(name) + _length(value) for name, value in record.items())
+        fields, characters = _measure(record)
+        if fields > self.fields:
+            raise _beyond(f"the record has {fields:,} fields", self.fields)
         if characters > self.characters:
             raise _beyond(f"the record has {characters:,} characters", self.characters)
 
@@ -51,9 +51,12 @@ def _beyond(what: str, limit: int) -> Problem:
     return Problem(413, f"{what}; {limit:,} is the most.", remedy="Send less at once.")
 
 
-def _length(value: object) -> int:
-    if isinstance(value, str):
-        return len(value)
+def _measure(value: object) -> tuple[int, int]:
+    """How many fields a value has, those of objects in it included, and how many characters."""
+    if isinstance(value, Mapping):
+        parts = [_measure(item) for item in cast("Mapping[str, object]", value).values()]
+        names = sum(map(len, cast("Mapping[str, object]", value)))
+        return sum(max(1, fields) for fields, _ in parts), names + sum(size for _, size in parts)
     if isinstance(value, list):
-        return sum(_length(item) + 1 for item in cast("Sequence[object]", value))
-    return 24
+        return 0, sum(_measure(item)[1] + 1 for item in cast("Sequence[object]", value))
+    return 0, len(value) if isinstance(value, str) else len(str(value))
