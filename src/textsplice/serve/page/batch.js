@@ -41,9 +41,11 @@ export async function readRecords(text, name) {
   return { entries: tables.map(one).map((item) => ({ id: item.id, record: asRecord(item.table) })), bad: bad ?? [] };
 }
 
+const isWaiting = (entry) => !entry.problem && !entry.result && !entry.text;
+
 const statusOf = (entry) => {
   if (entry.problem) return "refused";
-  if (!entry.result && !entry.text) return "waiting";
+  if (isWaiting(entry)) return "waiting";
   const status = entry.result?.status ?? "ok";
   return status === "ok" && remark(entry.result) ? "doubtful" : status;
 };
@@ -153,6 +155,7 @@ export class Batch {
       else for (const entry of entries.slice(at)) await this.writeSome([entry], signal);
       this.progress();
     }
+    if (this.entries.length <= 300) this.kept();
   }
 
   got(entry, result) {
@@ -163,7 +166,7 @@ export class Batch {
     if (row) row.replaceWith(this.row(entry, at));
   }
 
-  done = () => this.entries.filter((entry) => statusOf(entry) !== "waiting").length;
+  done = () => this.entries.filter((entry) => !isWaiting(entry)).length;
 
   /** The row that is open in the editor has another text. */
   changed(work) {
@@ -273,7 +276,7 @@ export class Batch {
     if (!file) return;
     const most = this.schema.limits?.body_bytes ?? Infinity;
     if (file.size > most) {
-      this.complain({ message: `${file.name} has ${Math.ceil(file.size / 1e6)} MB; this server reads ${(most / 1e6).toFixed(1)} MB at once.`, remedy: "Split the file, or use textsplice generate in a terminal." });
+      this.complain({ message: `${file.name} has ${(file.size / 1e6).toFixed(1)} MB; this server reads ${(most / 1e6).toFixed(1)} MB at once.`, remedy: "Split the file, or use textsplice generate in a terminal." });
       return;
     }
     await this.read(await file.text(), file.name);

@@ -91,11 +91,12 @@ const keepNow = () => {
   const kept = work.toKeep();
   batch?.changed({ ...kept });
   if (!keep.write("work", kept)) keep.write("work", { ...kept, result: null });
-  keepBatch();
+  if (batch && batch.at >= 0) keepBatch();
 };
 const keepSoon = debounce(150, keepNow);
 const keepBatch = () => {
-  if (batch && !keep.write("batch", batch.toKeep())) keep.write("batch", batch.toKeep({ light: true }));
+  const small = batch.entries.length <= 300; // a result has some 20,000 characters
+  if (!small || !keep.write("batch", batch.toKeep())) keep.write("batch", batch.toKeep({ light: true }));
 };
 
 // ---- Theme ----
@@ -176,6 +177,7 @@ async function pasted(event) {
 function alone() {
   keepNow();
   batch.at = -1;
+  keepBatch();
   fromBatch();
 }
 
