@@ -6,6 +6,7 @@ import errno
 import logging
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from textsplice.serve.guard import json_lines
 
 LEAST_TOKEN = 16
 MOST_CONNECTIONS = 1000
+SWITCH = 0.0005  # seconds; Python's own is ten times as long
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -102,6 +104,8 @@ def make_server(app: FastAPI, *, seconds: float) -> Server:
         timeout_keep_alive=30,
         h11_max_incomplete_event_size=64 << 10,
     )
+    # What searches holds the interpreter; who is refused, or asks for health, should not wait for it.
+    sys.setswitchinterval(SWITCH)
     logger = logging.getLogger("uvicorn")
     logger.handlers = [_Lines()]
     logger.setLevel(logging.WARNING)
