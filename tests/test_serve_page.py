@@ -336,8 +336,14 @@ def test_rules_give_another_text_and_can_be_removed(studio: Studio) -> None:
     page.press("#forbid-words", "Enter")
     expect(page.locator("#rules .chip")).to_contain_text("lighthouse")
     expect(page.locator("#layer")).not_to_contain_text("lighthouse")
+    # The rule holds for what a person writes, too.
+    page.click("#edit")
+    page.fill("#editor", f"{text_of(page)} There is a lighthouse.")
+    expect(page.locator("#status")).to_contain_text("1 rule broken")
+    expect(page.locator("#verdict")).to_contain_text("'lighthouse' appears in the text")
     page.locator("#rules .remove").click()
     expect(page.locator("#layer")).to_contain_text("lighthouse")
+    expect(page.locator("#status")).to_have_text("ok")
     # A start: the text that was chosen second starts from another source.
     page.keyboard.press("Alt+2")
     expect(page.locator("#legend .tag.neighbor").first).to_be_visible()

@@ -140,7 +140,7 @@ export function legend(pieces, seams) {
   const table = tally((piece) => piece.kind === "table");
   const words = tally((piece) => piece.kind === "vocabulary");
   const gaps = tally((piece) => piece.kind === "gap");
-  if (table) items.push(["table", "field", "the record", table]);
+  if (table) items.push(["table", "field names", "your record", table]);
   if (words) items.push(["vocabulary", "V", "vocabulary", words]);
   if (gaps) items.push(["gap", "∅", "in no source", gaps]);
   if (seams.length) items.push(["seam", "¦", "words that no source has side by side", seams.length]);

@@ -130,17 +130,19 @@ export class Work {
       return;
     }
     if (this.schema.can?.trace === false) return;
-    const body = { text };
+    // With rules about words, the gate traces the text and says which it breaks.
+    const wordings = rules.sent(this.rules.filter((rule) => rule.kind === "forbid" || rule.kind === "require"));
+    const body = wordings.length ? { text, rules: wordings } : { text };
     const table = this.form.get();
     if (Object.keys(table).length) body.table = table;
     this.busy(true);
     try {
-      const got = await this.checked((signal) => json("v1/trace", { body, signal }));
+      const got = await this.checked((signal) => json(wordings.length ? "v1/gate" : "v1/trace", { body, signal }));
       if (!got || this.text !== text) return;
       this.busy(false);
       this.complain(null);
       const gaps = this.gaps().length;
-      this.take(got.answer, "traced");
+      this.take(wordings.length ? judged(got.answer) : got.answer, "traced");
       this.text = text;
       this.adopt();
       if (this.gaps().length !== gaps) say(this.sentence());
@@ -297,6 +299,8 @@ export class Work {
     const said = [];
     if (doubts?.length) said.push(...doubts.map((doubt) => doubt.what));
     else if (reason) said.push(reason);
+    const unwanted = [...new Set(this.pieces.map((piece) => piece.id))].filter((id) => this.rules.some((rule) => rule.kind === "never" && rule.value === id));
+    if (unwanted.length) said.push(`Some words stand in ${unwanted.join(", ")}, which you exclude.`);
     if (gaps.length) said.push(`${gaps.length === 1 ? "One piece stands" : `${gaps.length} pieces stand`} in no source: ${gaps.slice(0, 5).map((gap) => `“${this.text.slice(gap.start, gap.stop)}”`).join(", ")}${gaps.length > 5 ? ", …" : ""}.`);
     else if (!this.pieces.some((piece) => piece.kind === "vocabulary")) said.push("Every word has a source.");
     said.push(...slotRemarks(this.result.slots));
@@ -312,7 +316,8 @@ export class Work {
       kind = this.result.status;
       words = STATUS[kind] ?? kind;
       const unsaid = this.unsaid().length;
-      if (kind === "ok" && (gaps || unsaid)) [kind, words] = ["doubtful", [gaps && count(gaps, "gap"), unsaid && `${count(unsaid, "value")} to check`].filter(Boolean).join(", ")];
+      const broken = (this.result.doubts ?? []).filter((doubt) => doubt.why === "rule").length;
+      if (kind === "ok" && (gaps || unsaid || broken)) [kind, words] = ["doubtful", [broken && `${count(broken, "rule")} broken`, gaps && count(gaps, "gap"), unsaid && `${count(unsaid, "value")} to check`].filter(Boolean).join(", ")];
     }
     label.dataset.status = kind;
     label.textContent = words;
@@ -344,7 +349,7 @@ export class Work {
       return h("li", { class: `slot ${slot.status}` }, h("span", { class: "sign", "aria-hidden": true }, sign),
         h("span", { class: "value" }, theirs(slot.field, { class: "name" }), " ", theirs(shorten(slot.value, 200))),
         h("span", { class: "state" }, words),
-        canRequire && first && slot.field in record ? h("button", { type: "button", class: "quiet", "aria-pressed": String(required), "aria-label": `Require ${slot.field}`,
+        canRequire && first && slot.field in record ? h("button", { type: "button", class: "quiet", "aria-pressed": String(required), "aria-label": `Require ${slot.field}`, title: "The text must say this, as the record writes it",
           on: { click: () => this.toggle({ kind: "require", value: slot.field, always: false }) } }, "require") : h("span"));
     }), listed.length ? null : h("li", { class: "hint" }, "The values of the record, ticked off as the text says them."));
   }
@@ -511,6 +516,12 @@ export class Work {
     else return;
     event.preventDefault();
   }
+}
+
+/** A trace by the gate, with the rules that the text breaks as doubts. */
+function judged({ result, reasons }) {
+  const broken = reasons.filter((reason) => reason.why === "rule");
+  return { ...result, doubts: broken.map((reason) => ({ why: "rule", what: capital(reason.what.replace(/^[a-z-]+: /, "")) })) };
 }
 
 /** What the text does not say, and what it says wrongly. */
