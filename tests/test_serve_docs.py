@@ -1,4 +1,4 @@
-"""What the page "Serve" shows runs: clients, the unit, the Dockerfile; and the API is as its document says."""
+"""What the page "Serve" shows runs: clients, unit, Dockerfile; and the API is as its document says."""
 
 from __future__ import annotations
 

@@ -9,12 +9,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, S
 from typing_extensions import TypeAliasType
 
 from textsplice.serve.problems import Problem as Refused
+from textsplice.serve.rule_models import Asked, Count, Name, Rules, whole
 
 MOST_ALTERNATIVES = 10
-MOST_RULES = 32
-MOST_NAMED = 1000  # ids, words or fields of one rule
 
-Name = Annotated[str, Field(min_length=1)]
 NAMES: dict[str, JsonValue] = {
     "propertyNames": {"minLength": 1, "pattern": r"[^\s\x1c-\x1f\x85]"}
 }  # no name is only spaces
@@ -34,32 +32,13 @@ Record = Annotated[
 ]
 Text = Annotated[str, Field(min_length=1, pattern=r"\S")]
 Utf16 = Annotated[list[int], Field(min_length=2, max_length=2, description="In UTF-16 units.")]
-Word = Annotated[str, Field(pattern=r"[A-Za-z0-9]")]  # a word has a letter or a digit
-Names = Annotated[list[Name], Field(min_length=1, max_length=MOST_NAMED)]
 
 
-def _whole(value: object) -> object:
-    """JSON has one kind of number: 3.0 is 3."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-# The schema of a validator's input must say the bounds once more.
-Count = Annotated[
-    int,
-    Field(ge=1, le=1000),
-    BeforeValidator(_whole, json_schema_input_type=Annotated[int, Field(ge=1, le=1000)]),
-]
 Alternatives = Annotated[
     int,
     Field(ge=0, le=MOST_ALTERNATIVES),
-    BeforeValidator(_whole, json_schema_input_type=Annotated[int, Field(ge=0, le=MOST_ALTERNATIVES)]),
+    BeforeValidator(whole, json_schema_input_type=Annotated[int, Field(ge=0, le=MOST_ALTERNATIVES)]),
 ]
-
-
-class Asked(BaseModel):
-    """What is taken: nothing but these fields."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class Given(BaseModel):
@@ -68,93 +47,6 @@ class Given(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class ApprovedNeighborsRule(Asked):
-    """Splice only from these texts."""
-
-    rule: Literal["approved-neighbors"]
-    ids: Names
-
-
-class NeverNeighborsRule(Asked):
-    """Never splice from these texts."""
-
-    rule: Literal["never-neighbors"]
-    ids: Names
-
-
-class StartFromRule(Asked):
-    """Begin with this text."""
-
-    rule: Literal["start-from"]
-    id: Name
-
-
-class ForbidWordsRule(Asked):
-    """None of these words or phrases; with `lookalikes`, not in letters that look alike either."""
-
-    rule: Literal["forbid-words"]
-    words: Annotated[list[Word], Field(min_length=1, max_length=MOST_NAMED)]
-    lookalikes: StrictBool = False
-
-
-class RequireFieldsRule(Asked):
-    """All values of these fields appear."""
-
-    rule: Literal["require-fields"]
-    fields: Names
-
-
-class MinSentencesRule(Asked):
-    """At least so many sentences."""
-
-    rule: Literal["min-sentences"]
-    count: Count
-
-
-class MaxSentencesRule(Asked):
-    """At most so many sentences."""
-
-    rule: Literal["max-sentences"]
-    count: Count
-
-
-class KeepSentencesRule(Asked):
-    """No whole sentence is ever replaced."""
-
-    rule: Literal["keep-sentences"]
-
-
-class CopyOnlyRule(Asked):
-    """No generated words."""
-
-    rule: Literal["copy-only"]
-
-
-class NoContradictionsRule(Asked):
-    """No words that say another value than the record has, by a lexicon that comes with textsplice."""
-
-    rule: Literal["no-contradictions"]
-    lexicon: Literal["bundled", "e2e"]
-
-
-Rule = Annotated[
-    ApprovedNeighborsRule
-    | NeverNeighborsRule
-    | StartFromRule
-    | ForbidWordsRule
-    | RequireFieldsRule
-    | MinSentencesRule
-    | MaxSentencesRule
-    | KeepSentencesRule
-    | CopyOnlyRule
-    | NoContradictionsRule,
-    Field(discriminator="rule"),
-]
-RULE_NAMES = (
-    *("approved-neighbors", "never-neighbors", "start-from", "forbid-words", "require-fields"),
-    *("min-sentences", "max-sentences", "keep-sentences", "copy-only", "no-contradictions"),
-)
-Rules = Annotated[list[Rule], Field(max_length=MOST_RULES)]
 Row = Annotated[dict[str, JsonValue], Field(description="A row of textsplice.generation/2.")]
 
 
@@ -179,7 +71,7 @@ class Generate(Asked):
 
     table: Record | None = None
     tables: Annotated[list[NamedOrNot], Field(min_length=1)] | None = None
-    rules: Rules = []
+    rules: Rules = Field(default_factory=list)
     alternatives: Alternatives = 3
     start: Name | None = Field(default=None, description="Begin with this text (swap and FULL).")
 
@@ -207,7 +99,7 @@ class Gate(Asked):
 
     text: Text
     table: Record | None = None
-    rules: Rules = []
+    rules: Rules = Field(default_factory=list)
     most_splices: Count | None = None
 
 
@@ -230,7 +122,7 @@ class Command(Asked):
     """What was asked for."""
 
     table: Record
-    rules: Rules = []
+    rules: Rules = Field(default_factory=list)
     start: Name | None = None
 
 

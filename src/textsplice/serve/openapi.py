@@ -91,10 +91,8 @@ def exact_document(app: FastAPI, *, has_token: bool) -> Document:
 
 def _simplify(node: Document | list[object]) -> None:
     """Of forms that share no value, `anyOf` says the same as `oneOf`, and fewer tools stumble over it."""
-    if isinstance(node, dict):
-        known = cast("Document", node)
-        if known.pop("discriminator", None) is not None:
-            known["anyOf"] = known.pop("oneOf")
+    if isinstance(node, dict) and node.pop("discriminator", None) is not None:
+        node["anyOf"] = node.pop("oneOf")
     for each in cast("Iterable[object]", node.values() if isinstance(node, dict) else node):
         if isinstance(each, (dict, list)):
             _simplify(cast("Document", each))

@@ -27,6 +27,7 @@ from textsplice.serve.describe import describe_fields, example_record
 from textsplice.serve.limits import Limits
 from textsplice.serve.problems import Problem
 from textsplice.serve.results import Json, Looking, result
+from textsplice.serve.rule_models import RULE_NAMES
 from textsplice.slots.lexicon import BUNDLED, Lexicon
 from textsplice.splicer import Splicer
 from textsplice.trace.gate import Gate
@@ -98,8 +99,6 @@ class Service:
     @cached_property
     def schema(self) -> Json:
         """What `/v1/schema` says."""
-        from textsplice.serve.models import RULE_NAMES
-
         splicer, limits = self.splicer, self.limits
         return {
             "name": self.named.name,
