@@ -399,6 +399,7 @@ def test_fifty_rows_are_dropped_written_edited_and_downloaded(studio: Studio, tm
     assert statuses == sorted(statuses, key=order.index)
     assert {"no text", "ok"} <= set(statuses)
     assert not too_wide(page)
+    assert "|" not in "".join(page.locator("#rows tr[data-status=ok] button.open").all_inner_texts())
     studio.picture("batch")
     first = page.locator("#rows tr[data-status=ok]").first
     at = int(first.get_attribute("data-row") or "-1")

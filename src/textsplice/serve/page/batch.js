@@ -34,11 +34,12 @@ function asLines(text) {
 }
 
 /** The records of a text, read by the server as the program reads files. */
-export async function readRecords(text, name) {
+export async function readRecords(text, name, fields = []) {
   const sent = readable(text, name);
   const { tables, bad } = await json("v1/read", { body: sent.text, type: sent.type });
+  const lists = sent.type === JSONL ? new Set() : listsOf(fields);
   const one = (item) => (item && typeof item.table === "object" && item.table !== null && !Array.isArray(item.table) ? item : { table: item });
-  return { entries: tables.map(one).map((item) => ({ id: item.id, record: asRecord(item.table) })), bad: bad ?? [] };
+  return { entries: tables.map(one).map((item) => ({ id: item.id, record: splitAt(asRecord(item.table), lists, /\s*[|;]\s*/) })), bad: bad ?? [] };
 }
 
 const isWaiting = (entry) => !entry.problem && !entry.result && !entry.text;
@@ -58,7 +59,7 @@ function remark(result) {
 
 /** Cells of list fields that hold commas: the readers take them for one value. */
 function unsplit(entries, fields) {
-  const lists = new Set(fields.filter((field) => field.list || field.kind === "list").map((field) => field.name));
+  const lists = listsOf(fields);
   const found = new Map();
   for (const { record } of entries) {
     for (const [name, value] of Object.entries(record)) if (lists.has(name) && [value].flat().length === 1 && /,\s/.test([value].flat()[0])) found.set(name, [value].flat()[0]);
@@ -66,7 +67,13 @@ function unsplit(entries, fields) {
   return found;
 }
 
-const splitAt = (record, names) => Object.fromEntries(Object.entries(record).map(([name, value]) => [name, names.has(name) ? [value].flat().flatMap((one) => one.split(/,\s+(?:and\s+)?/)).filter(Boolean) : value]));
+/** A record whose values in these fields are cut: in a CSV file, a cell of a field that is a list in the store may hold several. */
+function splitAt(record, names, separator) {
+  const cut = ([name, value]) => [name, names.has(name) ? [value].flat().flatMap((one) => one.split(separator)).filter(Boolean) : value];
+  return Object.fromEntries(Object.entries(record).map(cut));
+}
+
+const listsOf = (fields) => new Set(fields.filter((field) => field.list || field.kind === "list").map((field) => field.name));
 
 export class Batch {
   constructor({ schema, complain, kept, open, rulesNow }) {
@@ -106,7 +113,7 @@ export class Batch {
 
   async read(text, name) {
     try {
-      const { entries, bad } = await readRecords(text, name);
+      const { entries, bad } = await readRecords(text, name, this.schema.fields);
       this.complain(null);
       this.start(entries, bad, name);
     } catch (error) {
@@ -235,7 +242,7 @@ export class Batch {
     $("batch-note").hidden = !found.size;
     if (!found.size) return;
     const [name, value] = [...found][0];
-    const split = () => this.start(this.entries.map(({ id, record }) => ({ id, record: splitAt(record, found) })), this.bad, this.name);
+    const split = () => this.start(this.entries.map(({ id, record }) => ({ id, record: splitAt(record, found, /,\s+(?:and\s+)?/) })), this.bad, this.name);
     fill($("batch-note"), h("p", {}, theirs(name), " is a list, but “", theirs(shorten(value, 60)), "” was read as one value."),
       h("button", { type: "button", on: { click: split } }, "Split at commas and write again"));
   }

@@ -152,7 +152,7 @@ async function pasted(event) {
   $("paste-said").textContent = "";
   if (!text.trim()) return;
   try {
-    const { entries, bad } = await readRecords(text);
+    const { entries, bad } = await readRecords(text, "", work.schema.fields);
     if (!entries.length) {
       $("paste-said").textContent = bad[0]?.what ?? "No record was found. The first line must name the fields.";
       return;
