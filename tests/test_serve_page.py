@@ -369,6 +369,12 @@ def test_approved_texts_are_in_the_file(studio: Studio) -> None:
     assert len(rows) == len(before) + 1
     assert rows[-1]["text"] == text
     assert rows[-1]["table"]["name"] in text
+    # It was approved for this record, not for another.
+    page.get_by_label("region", exact=True).fill("Orrel Valley")
+    expect(page.locator("#status")).to_contain_text("1 value to check")
+    expect(page.locator("#approve")).to_be_enabled()
+    page.get_by_label("region", exact=True).fill("")
+    expect(page.locator("#approve")).to_have_text("Approved ✓")
 
 
 @needs_chromium
@@ -409,9 +415,12 @@ def test_fifty_rows_are_dropped_written_edited_and_downloaded(studio: Studio, tm
     page.fill("#editor", f"{text} Bring zloty.")
     expect(page.locator(".run.gap")).to_contain_text("zloty")
     page.keyboard.press("Escape")
+    page.click("#approve")
+    expect(page.locator("#approve")).to_have_text("Approved ✓")
     page.click("#to-batch")
     row = page.locator(f"#rows tr[data-row='{at}']")
     expect(row).to_contain_text("doubtful")
+    expect(row).to_contain_text("approved ✓")
     expect(row).to_contain_text("Bring zloty.")
     with page.expect_download() as caught:
         page.click("#download-jsonl")

@@ -3,7 +3,7 @@
 import { $, count, fill, h, say, shorten, theirs } from "./dom.js";
 import { Gone, json, lines } from "./api.js";
 import { asRecord } from "./keep.js";
-import { asResult, optionsOf, slotRemarks } from "./work.js";
+import { approvalOf, asResult, optionsOf, plainly, slotRemarks } from "./work.js";
 import * as rules from "./rules.js";
 
 const CHUNK = 25; // rows a request: what arrived is kept if the server goes
@@ -42,6 +42,7 @@ export async function readRecords(text, name, fields = []) {
   return { entries: tables.map(one).map((item) => ({ id: item.id, record: splitAt(asRecord(item.table), lists, /\s*[|;]\s*/) })), bad: bad ?? [] };
 }
 
+const isApproved = (entry) => Boolean(entry.text) && entry.approved === approvalOf(entry.text, entry.record);
 const isWaiting = (entry) => !entry.problem && !entry.result && !entry.text;
 
 const statusOf = (entry) => {
@@ -54,7 +55,7 @@ const statusOf = (entry) => {
 /** Why a person should look at a text, or nothing. */
 function remark(result) {
   const gaps = (result?.gaps ?? []).map((gap) => `“${result.text.slice(...gap.utf16)}”`);
-  return [result?.doubts?.[0]?.what ?? result?.reason, gaps.length && `In no source: ${gaps.join(", ")}.`, ...slotRemarks(result?.slots)].filter(Boolean).join(" ");
+  return [result?.doubts?.[0]?.what ?? (result?.reason && plainly(result.reason)), gaps.length && `In no source: ${gaps.join(", ")}.`, ...slotRemarks(result?.slots)].filter(Boolean).join(" ");
 }
 
 /** Cells of list fields that hold commas: the readers take them for one value. */
@@ -194,7 +195,7 @@ export class Batch {
   order() {
     const rank = (entry) => ORDER.indexOf(statusOf(entry));
     const all = this.entries.map((entry, at) => ({ entry, at }));
-    const some = this.filter ? all.filter(({ entry }) => (this.filter === "approved" ? entry.approved : statusOf(entry) === this.filter)) : all;
+    const some = this.filter ? all.filter(({ entry }) => (this.filter === "approved" ? isApproved(entry) : statusOf(entry) === this.filter)) : all;
     return this.running ? some : some.sort((a, b) => rank(a.entry) - rank(b.entry) || a.at - b.at);
   }
 
@@ -226,7 +227,7 @@ export class Batch {
     $("bad-rows").hidden = !this.bad.length;
     fill($("bad-rows"), ...this.bad.slice(0, 20).map((row) => h("li", {}, `Row ${row.row}: `, theirs(row.what))),
       this.bad.length > 20 ? h("li", {}, `and ${this.bad.length - 20} more`) : null);
-    const tally = (status) => this.entries.filter((entry) => (status === "approved" ? entry.approved : statusOf(entry) === status)).length;
+    const tally = (status) => this.entries.filter((entry) => (status === "approved" ? isApproved(entry) : statusOf(entry) === status)).length;
     const shown = [...ORDER, "approved"].filter((status) => tally(status));
     if (this.filter && !shown.includes(this.filter)) this.filter = null;
     const button = (status, label, n) => h("button", { type: "button", "aria-pressed": String(this.filter === status), on: { click: () => { this.filter = status; this.page = PAGE; this.render(); $("filters").querySelector("[aria-pressed=true]")?.focus(); } } }, `${label} ${n}`);
@@ -252,7 +253,7 @@ export class Batch {
     const why = entry.problem ?? remark(entry.result);
     const record = Object.entries(entry.record).map(([name, value]) => `${name}: ${[value].flat().join(", ")}`).join(" · ");
     return h("tr", { data: { row: at, status } }, h("th", { scope: "row" }, theirs(entry.id ?? String(at + 1))),
-      h("td", {}, h("span", { class: "status", data: { status } }, WORDS[status]), entry.edited ? h("span", { class: "note" }, "edited") : null, entry.approved ? h("span", { class: "note" }, "approved ✓") : null),
+      h("td", {}, h("span", { class: "status", data: { status } }, WORDS[status]), entry.edited ? h("span", { class: "note" }, "edited") : null, isApproved(entry) ? h("span", { class: "note" }, "approved ✓") : null),
       h("td", { dir: "auto" }, h("button", { type: "button", class: "open", on: { click: () => this.openRow(at) } }, entry.text || (status === "waiting" ? "…" : "no text")),
         why ? h("span", { class: "why", dir: "auto" }, why) : null),
       h("td", { class: "of", dir: "auto" }, shorten(record, 160)));
@@ -305,7 +306,7 @@ function csv(entries) {
   const fields = [...new Set(entries.flatMap((entry) => Object.keys(entry.record)))];
   const head = ["id", "status", "text", "approved", "sources", ...fields];
   const sources = (entry) => [...new Set((entry.result?.content ?? []).flatMap((block) => block.citations.map((cited) => cited.id).filter(Boolean)))].join(" ");
-  const rows = entries.map((entry) => [entry.id ?? String(entry.at + 1), statusOf(entry), entry.text, entry.approved ? "yes" : "", sources(entry),
+  const rows = entries.map((entry) => [entry.id ?? String(entry.at + 1), statusOf(entry), entry.text, isApproved(entry) ? "yes" : "", sources(entry),
     ...fields.map((name) => [entry.record[name] ?? ""].flat().join(", "))]);
   return [head, ...rows].map((row) => row.map((value) => cell(String(value ?? ""))).join(",")).join("\r\n") + "\r\n";
 }

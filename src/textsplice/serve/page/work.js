@@ -293,7 +293,7 @@ export class Work {
   sentence() {
     if (!this.result) return this.text ? "Looking where the words come from …" : "";
     const { status, reason, doubts } = this.result;
-    if (status === "abstained" || (!this.text && reason)) return `${capital(reason ?? "no text keeps all the rules")} ${this.rules.length ? "Remove a rule, or give more fields." : "Give more fields, or write the text yourself: press Edit."}`;
+    if (status === "abstained" || (!this.text && reason)) return `${capital(plainly(reason ?? "no text keeps all the rules"))} ${this.rules.length ? "Remove a rule, or fill in more fields." : "Fill in more fields, or press Edit and write it yourself."}`;
     if (!this.text.trim()) return "";
     const gaps = this.gaps();
     const said = [];
@@ -327,7 +327,7 @@ export class Work {
   tools() {
     const has = Boolean(this.text.trim());
     const gaps = this.gaps().length;
-    const done = has && this.text === this.approvedText;
+    const done = has && this.approvedText === approvalOf(this.text, this.form.get());
     $("undo").disabled = !this.past.length;
     $("play").disabled = !this.result?.row || !has;
     $("approve").disabled = !has || done || this.schema.can?.approve === false;
@@ -451,7 +451,7 @@ export class Work {
     if (this.result?.row) body.row = this.result.row;
     try {
       const done = await json("v1/approve", { body });
-      this.approvedText = text;
+      this.approvedText = approvalOf(text, body.table);
       this.tools();
       this.complain(null);
       this.kept();
@@ -517,6 +517,12 @@ export class Work {
     event.preventDefault();
   }
 }
+
+/** What was approved is a text for a record: if either changes, it is not approved. */
+export const approvalOf = (text, record) => JSON.stringify([text, record]);
+
+/** The most frequent reason for no text, in words for people who have not read the glossary. */
+export const plainly = (reason) => reason.replace("no neighbor can be used: each shows a field that this table lacks", "no approved text fits: each says something that this record does not have");
 
 /** A trace by the gate, with the rules that the text breaks as doubts. */
 function judged({ result, reasons }) {
