@@ -34,7 +34,7 @@ ROOMS = (
     *("prepare", "policy", "training", "search", "trace", "evaluate", "report"),
 )
 # These see everything: the package itself, the façade, the command line.
-OPEN = ("__init__", "__main__", "splicer", "rules", "schemas", "fit", "cli")
+OPEN = ("__init__", "__main__", "splicer", "rules", "schemas", "fit", "serve", "cli")
 
 Graph = dict[str, set[str]]
 

@@ -96,6 +96,8 @@ RULES = Registry(
     "rule",
     {
         "approved-neighbors": "textsplice.search.rules.neighbors:ApprovedNeighbors",
+        "never-neighbors": "textsplice.search.rules.neighbors:NeverNeighbors",
+        "start-from": "textsplice.search.rules.neighbors:StartFrom",
         "neighbors-where": "textsplice.search.rules.neighbors:NeighborsWhere",
         "keep-sentences": "textsplice.search.rules.sentences:KeepSentences",
         "min-sentences": "textsplice.search.rules.sentences:MinSentences",

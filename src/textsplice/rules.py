@@ -11,9 +11,11 @@ from textsplice.search.rules import (
     MaxSentences,
     MinSentences,
     NeighborsWhere,
+    NeverNeighbors,
     NoContradictions,
     RequireFields,
     Rule,
+    StartFrom,
 )
 
 __all__ = [
@@ -25,7 +27,9 @@ __all__ = [
     "MaxSentences",
     "MinSentences",
     "NeighborsWhere",
+    "NeverNeighbors",
     "NoContradictions",
     "RequireFields",
     "Rule",
+    "StartFrom",
 ]

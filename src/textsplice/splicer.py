@@ -177,6 +177,12 @@ class Splicer:
         found = self.folder.lexicon if self.folder else None
         return found and found.with_kinds(self.store.kinds)
 
+    @cached_property
+    def wordings(self) -> Lexicon | None:
+        """The lexicon of the run, or of the prepared folder that swap is over, to look at texts with."""
+        found = None if self._origin is None else self._origin.lexicon
+        return found and found.with_kinds(self.store.kinds)
+
     def generate(self, table: Record, *, rules: Sequence[Rule] = (), beam: int | None = None) -> Generation:
         """The text of one table."""
         return next(self.generate_many([table], rules=rules, beam=beam, progress=False))

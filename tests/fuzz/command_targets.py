@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 from fuzz_target import DATA, FaultError, Target, folder, written
@@ -30,6 +31,9 @@ from textsplice.cli.quickstart import check_same, check_same_run, quickstart_con
 from textsplice.config import to_toml
 from textsplice.errors import InputError
 from textsplice.splicer import Splicer
+
+if TYPE_CHECKING:
+    from starlette.testclient import TestClient
 
 PREPARED = DATA / "prepared"
 RUN = DATA / "runs" / "full"
@@ -251,7 +255,65 @@ EXPERIMENTS: Sequence[Target] = (
     ),
 )
 
+
+@cache
+def _client() -> TestClient:
+    """The API over a small store, in this process."""
+    from starlette.testclient import TestClient
+
+    from textsplice.serve.app import create_app
+    from textsplice.serve.approved import ApprovedFile
+    from textsplice.serve.service import Named, Service
+
+    service = Service(Splicer.untrained(PREPARED), Named("", ""), ApprovedFile(folder() / "approved.jsonl"))
+    app = create_app(service, log=lambda _: None)
+    return TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False)
+
+
+def sent(path: str, kind: str) -> Read:
+    """A request whose body is damaged: it is answered, or refused with a problem."""
+
+    def send(content: bytes) -> None:
+        answer = _client().post(path, content=content, headers={"Content-Type": kind})
+        if answer.status_code >= 500 or (
+            answer.status_code >= 400 and "problem" not in answer.headers["content-type"]
+        ):
+            raise FaultError(f"ended with {answer.status_code}: {answer.text[:300]}")
+        if answer.status_code >= 400:
+            raise InputError(answer.json()["detail"])
+
+    return send
+
+
+def _serve_files(content: bytes) -> None:
+    """`serve` with a damaged file of approved texts; it would listen, so only its files are opened."""
+    from textsplice.serve.approved import ApprovedFile
+
+    file = ApprovedFile(written("serve.jsonl", content))
+    before = file.check()
+    if file.add({"table": {"name": "Mill"}, "text": "x"}) != before + 1:
+        raise FaultError("a text was lost")
+
+
+SERVE_TARGETS: Sequence[Target] = (
+    Target("serve", [b'{"table": {"name": "Mill"}, "text": "A mill."}\n' * 2], _serve_files, 0.5),
+    Target(
+        "serve generate",
+        [b'{"table": {"name": "The Mill", "area": "riverside"}, "rules": [{"rule": "copy-only"}]}'],
+        sent("/v1/generate", "application/json"),
+        0.5,
+    ),
+    Target(
+        "serve trace",
+        [b'{"text": "Mill is old.", "table": {"name": "Mill"}, "exact": false}'],
+        sent("/v1/trace", "application/json"),
+        0.3,
+    ),
+    Target("serve read", [CSV], sent("/v1/read", "text/csv"), 0.3),
+)
+
 COMMAND_TARGETS: Sequence[Target] = (
+    *SERVE_TARGETS,
     of_folder("run", RUN, _generate_one, 1),
     of_folder("prepared", PREPARED, using("generate", "{}", DATA / "corpus" / "dev.jsonl", "-q"), 0.2),
     of_folder("inspect", PREPARED, using("inspect", "{}"), 0.5),

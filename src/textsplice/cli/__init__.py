@@ -46,6 +46,7 @@ COMMANDS = (
     "experiment",
     "lexicon",
     "report",
+    "serve",
 )
 
 app = typer.Typer(

@@ -15,6 +15,7 @@ from textsplice.cli.generate import (
     ForbidLookalikes,
     MaxSentences,
     MinSentences,
+    Never,
     Require,
     parse_rule,
     rules_of,
@@ -70,6 +71,7 @@ def gate(
     forbid_lookalikes: ForbidLookalikes = False,
     min_sentences: MinSentences = None,
     max_sentences: MaxSentences = None,
+    never: Never = None,
     rule: AnyRule = None,
     fall_back: Annotated[
         Path | None, typer.Option(help="A run that writes the text of a refused draft's record.")
@@ -89,7 +91,7 @@ def gate(
     from textsplice.trace.gate import Gate
     from textsplice.trace.reading import read_drafts, require_traceable
 
-    rules = rules_of(None, require, forbid, False, False, min_sentences, max_sentences)
+    rules = rules_of(None, require, forbid, False, False, min_sentences, max_sentences, never)
     rules = with_lookalikes(rules) if forbid_lookalikes else rules
     rules += [parse_rule(text) for text in rule or []]
     found = list(read_drafts(drafts, like_store(drafts, store, split, text_column)))

@@ -114,6 +114,13 @@ ForbidLookalikes = Annotated[
         "--forbid-lookalikes", help="What --forbid names is also found in letters that look like it."
     ),
 ]
+Never = Annotated[
+    list[str] | None, typer.Option(metavar="ID", help="Rule: never splice from the text with this id.")
+]
+Start = Annotated[
+    str | None,
+    typer.Option(metavar="ID", help="Rule: start from the text with this id (swap and FULL)."),
+]
 CopyOnly = Annotated[bool, typer.Option("--copy-only", help="Rule: no generated words.")]
 KeepSentences = Annotated[
     bool, typer.Option("--keep-sentences", help="Rule: no whole sentence is ever replaced.")
@@ -170,6 +177,8 @@ def generate(
     keep_sentences: KeepSentences = False,
     min_sentences: MinSentences = None,
     max_sentences: MaxSentences = None,
+    never: Never = None,
+    start: Start = None,
     rule: AnyRule = None,
     cache_encodings: CacheEncodings = False,
     check: Check = False,
@@ -191,10 +200,11 @@ def generate(
     for folder in filter(None, (run, store)) if check else ():
         check_folder(folder)
     splicer = open_splicer(run, swap=swap, store=store)
-    rules = rules_of(approved, require, forbid, copy_only, keep_sentences, min_sentences, max_sentences)
+    lengths = (min_sentences, max_sentences)
+    rules = rules_of(approved, require, forbid, copy_only, keep_sentences, *lengths, never, start)
     rules = with_lookalikes(rules) if forbid_lookalikes else rules
     rules += [parse_rule(text) for text in rule or []]
-    _check_approved(rules, splicer)
+    _check_ids(rules, splicer)
     shortcuts = {"beam": beam, "batch_size": batch_size, "lexicon": lexicon}
     changes = [f"search.{key}={value}" for key, value in shortcuts.items() if value is not None]
     search = search_of(splicer, check_values([*(values or []), *changes]))
@@ -250,24 +260,25 @@ def check_format(kind: str | None) -> None:
         raise unknown_name("format", kind, known, "--input-format")
 
 
-def _check_approved(rules: Iterable[Rule], splicer: Splicer) -> None:
-    """Says which approved texts are not there; an error if none is."""
+def _check_ids(rules: Iterable[Rule], splicer: Splicer) -> None:
+    """Says which texts that rules name are not there; an error if none of the needed ones is."""
     from textsplice.errors import ConfigError
-    from textsplice.search.rules import ApprovedNeighbors
+    from textsplice.search.rules import ApprovedNeighbors, NeverNeighbors, StartFrom
 
+    known = splicer.store.rows_of.keys()
     for rule in rules:
-        if isinstance(rule, ApprovedNeighbors):
-            missing = sorted(rule.ids - splicer.store.rows_of.keys())
-            if missing and len(missing) == len(rule.ids):
-                raise ConfigError(
-                    f"the run has no text with an approved id; the first is {missing[0]!r}.",
-                    where="--approved",
-                )
-            if missing:
-                say(
-                    f"--approved: {len(missing)} ids are of no text of the run, such as {missing[0]!r}.",
-                    err=True,
-                )
+        if isinstance(rule, StartFrom) and rule.id not in known:
+            raise ConfigError(f"the run has no text with the id {rule.id!r}.", where="--start")
+        if not isinstance(rule, (ApprovedNeighbors, NeverNeighbors)):
+            continue
+        option = "--approved" if isinstance(rule, ApprovedNeighbors) else "--never"
+        missing = sorted(rule.ids - known)
+        if missing and len(missing) == len(rule.ids) and option == "--approved":
+            raise ConfigError(
+                f"the run has no text with an approved id; the first is {missing[0]!r}.", where=option
+            )
+        if missing:
+            say(f"{option}: {len(missing)} ids are of no text of the run, such as {missing[0]!r}.", err=True)
 
 
 def _cache_encodings(splicer: Splicer, *, quiet: bool) -> None:
@@ -295,6 +306,8 @@ def rules_of(
     keep_sentences: bool,
     min_sentences: int | None,
     max_sentences: int | None,
+    never: list[str] | None = None,
+    start: str | None = None,
 ) -> list[Rule]:
     """The rules that options ask for."""
     from textsplice.errors import ConfigError
@@ -326,6 +339,10 @@ def rules_of(
         found.append(rules.MinSentences(min_sentences))
     if max_sentences:
         found.append(rules.MaxSentences(max_sentences))
+    if never:
+        found.append(rules.NeverNeighbors(never))
+    if start is not None:
+        found.append(rules.StartFrom(start))
     return found
 
 

@@ -21,7 +21,9 @@ from textsplice.cli.generate import (
     KeepSentences,
     MaxSentences,
     MinSentences,
+    Never,
     Require,
+    Start,
     Store,
     Values,
     parse_rule,
@@ -104,6 +106,8 @@ def verify(
     keep_sentences: KeepSentences = False,
     min_sentences: MinSentences = None,
     max_sentences: MaxSentences = None,
+    never: Never = None,
+    start: Start = None,
     rule: AnyRule = None,
     check: Check = False,
     as_json: Annotated[
@@ -121,7 +125,8 @@ def verify(
     from textsplice.cli.systems import check_folder
     from textsplice.search.verify import Unchecked, check_complete
 
-    by_option = rules_of(approved, require, forbid, copy_only, keep_sentences, min_sentences, max_sentences)
+    lengths = (min_sentences, max_sentences)
+    by_option = rules_of(approved, require, forbid, copy_only, keep_sentences, *lengths, never, start)
     by_option = with_lookalikes(by_option) if forbid_lookalikes else by_option
     by_option += [parse_rule(text) for text in rule or []]
     asked = [*by_option, *(_read_rules(rules) if rules else [])] if by_option or rules else None

@@ -87,6 +87,11 @@ def _policy(style: str, script: str) -> str:
     return f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'"
 
 
+def player_hashes() -> tuple[str, str]:
+    """Of the style and the script of a player, for a page that shows one within its own policy."""
+    return _hash(template("player.css")), _hash(template("player.js"))
+
+
 def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 

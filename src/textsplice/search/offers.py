@@ -56,12 +56,23 @@ class Offers:
         return Known.of(self.store)
 
     def find(self, table: Table, rules: Sequence[Rule], *, reach: int = 1) -> list[int]:
-        """The rows of the `reach · k` nearest texts the rules admit, best first; equal texts once."""
+        """The rows of the `reach · k` nearest texts the rules admit, best first; equal texts once.
+
+        Texts that a rule wants to start from come before them.
+        """
         # Rows with the same masked text are one source; the nearest of them is kept.
         nearest: dict[tuple[str, ...], int] = {}
-        for row in self.nearest(table, rules, reach=reach):
+        for row in (*self.starts(rules), *self.nearest(table, rules, reach=reach)):
             nearest.setdefault(self.neighbor(row).tokens, row)
-        return list(nearest.values())
+        return list(nearest.values())[: reach * self.k]
+
+    def starts(self, rules: Sequence[Rule]) -> list[int]:
+        """The rows that a text must begin with one of, of those that all rules admit; none if it need not."""
+        named = [name for rule in rules for name in rule.starts()]
+        if not named:
+            return []
+        allowed = self.allowed(tuple(rules))
+        return [row for name in named for row in self.store.rows_of.get(name, ()) if allowed[row]]
 
     def nearest(self, table: Table, rules: Sequence[Rule], *, reach: int = 1) -> list[int]:
         """The rows of the `reach · k` nearest texts the rules admit, best first; equal texts as often."""

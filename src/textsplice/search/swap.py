@@ -63,7 +63,9 @@ class SwapProposer:
 
     def _proposal(self, example: Example, rules: tuple[Rule, ...]) -> Proposal:
         offers, store = self.offers, self.offers.store
-        rows = offers.find(example.table, rules, reach=REACH)
+        # Swapping takes one text: if a rule says which, no other one is tried.
+        asked = any(rule.starts() for rule in rules)
+        rows = offers.starts(rules) if asked else offers.find(example.table, rules, reach=REACH)
         tables = (store.linearize(store.tables[int(store.table_of[row])]) for row in rows)
         neighbors = zip(map(offers.neighbor, rows), tables, strict=True)
         task = SwapTask(store.linearize(example.table), rules, store.tokenizer)

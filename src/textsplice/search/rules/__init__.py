@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from textsplice.search.rules.fields import RequireFields
-from textsplice.search.rules.neighbors import ApprovedNeighbors, NeighborsWhere
+from textsplice.search.rules.neighbors import ApprovedNeighbors, NeighborsWhere, NeverNeighbors, StartFrom
 from textsplice.search.rules.registered import rule_from_dict, rules_from_dicts
 from textsplice.search.rules.rule import Rule
 from textsplice.search.rules.sentences import KeepSentences, MaxSentences, MinSentences
@@ -18,9 +18,11 @@ __all__ = [
     "MaxSentences",
     "MinSentences",
     "NeighborsWhere",
+    "NeverNeighbors",
     "NoContradictions",
     "RequireFields",
     "Rule",
+    "StartFrom",
     "rule_from_dict",
     "rules_from_dicts",
 ]

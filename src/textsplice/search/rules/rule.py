@@ -1,9 +1,9 @@
 """What a rule is: restrictions of the search, and a check of each text.
 
-A rule can act in four places. It says which neighbors may be offered, which words may be placed, which
-splices may be made on a canvas, and whether a finished text obeys it. The last is asked before any text is
-given, so a rule holds even where the first three can't enforce it; the search abstains then. Beams that
-write left to right never replace anything; instead of the third they ask the last about each prefix.
+A rule can act in four places. It says which neighbors may be offered (and which first), which words may be
+placed, which splices may be made on a canvas, and whether a finished text obeys it. The last is asked before
+any text is given, so a rule holds even where the first three can't enforce it; the search abstains then. Beams
+that write left to right never replace anything; instead of the third they ask the last about each prefix.
 """
 
 from __future__ import annotations
@@ -36,6 +36,10 @@ class Rule:
         """Whether a text of the store may be offered as a neighbor."""
         del neighbor
         return True
+
+    def starts(self) -> Sequence[str]:
+        """Ids of texts of the store that are offered before all others, since a text must begin with one."""
+        return ()
 
     def about(self, sources: Sources) -> Rule:
         """The rule as the search asks it about texts of these sources; what it says must not change."""

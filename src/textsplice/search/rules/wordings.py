@@ -44,6 +44,8 @@ class NoContradictions(Rule):
         return self._wrong(draft.tokens[:-STILL_OPEN], draft.sources.table) is None
 
     def _wrong(self, tokens: Sequence[str], table: Linearized) -> Slot | None:
+        if not table.segments:  # no record, or nothing in it: nothing to contradict
+            return None
         lexicon = _lexicon(self.lexicon)
         report = check_slots(detokenize(tokens), _table(table, lexicon), lexicon)
         return next((slot for slot in report.slots if slot.status == "wrong"), None)

@@ -1,0 +1,546 @@
+// One record and its text: writing it, editing it, acting on it, approving it.
+
+import { $, count, debounce, fill, h, refill, say, shorten, theirs } from "./dom.js";
+import { json, newest } from "./api.js";
+import { asRecord, isObject } from "./keep.js";
+import { carried, draw, labelOf, legend, numbers, piecesOf, seamsOf, spoken } from "./pieces.js";
+import { showNoSource, showSource } from "./source.js";
+import * as rules from "./rules.js";
+
+const ALTERNATIVES = 4;
+const SIGNS = { said: ["✓", "said"], missing: ["✗", "not said"], wrong: ["!", "wrong"], unchecked: ["–", "not checked"], pending: ["·", ""] };
+const STATUS = { ok: "ok", doubtful: "doubtful", unfinished: "unfinished", abstained: "no text" };
+
+/** A result as it may have been kept: with the parts that are drawn. */
+export const asResult = (value) => (isObject(value) && typeof value.text === "string" && Array.isArray(value.content)
+  && value.content.every((block) => typeof block?.text === "string" && Array.isArray(block.utf16)) ? value : null);
+
+export class Work {
+  /** `form` holds the record. `complain(error, again)` shows a problem; `kept()` is called after each change. */
+  constructor({ schema, form, complain, kept, approved }) {
+    Object.assign(this, { schema, form, complain, kept, countApproved: approved });
+    this.rules = [];
+    this.past = [];
+    this.asked = newest();
+    this.checked = newest();
+    this.checkLater = debounce(350, () => this.check());
+    this.empty();
+    this.listen();
+  }
+
+  empty() {
+    Object.assign(this, { text: "", result: null, pieces: [], seams: [], selected: -1, options: [], chosen: -1, made: "none", approvedText: null, pending: false });
+  }
+
+  // ---- What is kept ----
+
+  toKeep() {
+    const { text, result, options, chosen, made, approvedText } = this;
+    const past = this.past.slice(-10).map((each) => ({ ...each, result: null }));
+    return { record: this.form.get(), rules: this.rules, text, result, options, chosen, made, approvedText, past };
+  }
+
+  /** Takes up work that was kept; anything that does not fit is left out. */
+  takeUp(kept) {
+    this.form.set(asRecord(kept.record));
+    this.rules = rules.asRules(kept.rules);
+    this.empty();
+    if (typeof kept.text === "string") this.text = kept.text;
+    const options = Array.isArray(kept.options) ? kept.options.filter((option) => typeof option === "string").slice(0, 12) : [];
+    this.options = options;
+    this.chosen = Number.isInteger(kept.chosen) && kept.chosen < options.length ? kept.chosen : -1;
+    this.made = ["generated", "traced"].includes(kept.made) ? kept.made : "none";
+    this.approvedText = typeof kept.approvedText === "string" ? kept.approvedText : null;
+    this.result = asResult(kept.result);
+    this.past = (Array.isArray(kept.past) ? kept.past : []).filter((each) => typeof each?.text === "string")
+      .map(({ text }) => ({ text, result: null, options, chosen: options.indexOf(text), made: "traced" }));
+    this.adopt();
+    if (this.text && !this.result) this.check();
+  }
+
+  /** Another record with its text; rules for the old record go, rules for all stay. */
+  open({ record, result, text, options, made, approvedText }) {
+    this.stopAll();
+    this.rules = this.rules.filter((rule) => rule.always);
+    this.past = [];
+    this.form.set(record);
+    this.empty();
+    this.result = asResult(result);
+    this.text = text ?? this.result?.text ?? "";
+    this.options = options ?? optionsOf(this.result);
+    this.chosen = this.options.indexOf(this.text);
+    this.made = made ?? (this.result ? "generated" : "none");
+    this.approvedText = approvedText ?? null;
+    this.mode("read");
+    this.adopt();
+    if (this.text && !this.result) this.check();
+  }
+
+  stopAll() {
+    this.asked.stop();
+    this.checked.stop();
+    this.checkLater.cancel();
+    this.busy(false);
+  }
+
+  // ---- Writing ----
+
+  async generate({ focus = false } = {}) {
+    const table = this.form.get();
+    if (!Object.keys(table).length) {
+      this.complain({ message: "The record is empty.", remedy: "Fill in at least one field, or press Example." });
+      return;
+    }
+    this.checkLater.cancel();
+    this.checked.stop();
+    this.busy(true);
+    try {
+      const body = { table, rules: rules.sent(this.rules), alternatives: ALTERNATIVES };
+      const start = rules.startOf(this.rules);
+      if (start) body.start = start;
+      const got = await this.asked((signal) => json("v1/generate", { body, signal }));
+      if (!got) return;
+      this.busy(false);
+      this.complain(null);
+      this.remember();
+      const result = got.answer.results[0];
+      const before = this.text;
+      this.take(result, "generated");
+      this.options = optionsOf(result);
+      this.chosen = this.options.length ? 0 : -1;
+      this.mode("read");
+      this.adopt();
+      say(result.text ? `${result.text === before ? "The same text." : ""} ${result.text} ${this.sentence()}` : this.sentence());
+      if (focus) $("text-title").focus({ preventScroll: false });
+    } catch (error) {
+      this.busy(false);
+      this.complain(error, () => this.generate());
+    }
+  }
+
+  /** Finds where each word of the text as it stands comes from. */
+  async check() {
+    this.checkLater.cancel();
+    const text = this.text;
+    if (!text.trim()) {
+      this.checked.stop();
+      this.take({ text: "", content: [], slots: [], seams: {}, status: "ok" }, "none");
+      this.text = text;
+      this.adopt();
+      return;
+    }
+    if (this.schema.can?.trace === false) return;
+    // With rules about words, the gate traces the text and says which it breaks.
+    const wordings = rules.sent(this.rules.filter((rule) => rule.kind === "forbid" || rule.kind === "require"));
+    const body = wordings.length ? { text, rules: wordings } : { text };
+    const table = this.form.get();
+    if (Object.keys(table).length) body.table = table;
+    this.busy(true);
+    try {
+      const got = await this.checked((signal) => json(wordings.length ? "v1/gate" : "v1/trace", { body, signal }));
+      if (!got || this.text !== text) return;
+      this.busy(false);
+      this.complain(null);
+      const gaps = this.gaps().length;
+      this.take(wordings.length ? judged(got.answer) : got.answer, "traced");
+      this.text = text;
+      this.adopt();
+      if (this.gaps().length !== gaps) say(this.sentence());
+    } catch (error) {
+      this.busy(false);
+      this.complain(error, () => this.check());
+    }
+  }
+
+  take(result, made) {
+    Object.assign(this, { result, made, text: result.text });
+  }
+
+  /** Draws what was taken. */
+  adopt() {
+    this.pieces = this.result ? piecesOf(this.result, this.text) : [];
+    this.seams = this.result ? seamsOf(this.result, this.text, this.pieces) : [];
+    this.pending = false;
+    if (this.selected >= this.pieces.length) this.selected = -1;
+    if ($("editor").value !== this.text) $("editor").value = this.text;
+    this.render();
+    if (this.stage() === "edit") this.follow();
+    else this.select(this.selected, { quiet: true });
+    this.kept();
+  }
+
+  remember() {
+    if (!this.text || this.past.at(-1)?.text === this.text) return;
+    const { text, result, options, chosen, made } = this;
+    this.past = [...this.past.slice(-29), { text, result, options, chosen, made }];
+  }
+
+  undo() {
+    const last = this.past.pop();
+    if (!last) return;
+    this.stopAll();
+    Object.assign(this, last);
+    this.adopt();
+    if (!this.result) this.check();
+    say(`Back: ${this.text}`);
+  }
+
+  choose(index) {
+    if (index < 0 || index >= this.options.length || (index === this.chosen && this.text === this.options[index])) return;
+    this.remember();
+    this.asked.stop();
+    this.setText(this.options[index]);
+    this.chosen = index;
+    this.alternatives();
+    say(`Text ${index + 1}: ${this.text}`);
+    this.check();
+  }
+
+  // ---- Editing ----
+
+  stage = () => $("stage").dataset.mode;
+
+  mode(mode, at = null) {
+    if (mode === this.stage()) return;
+    const editing = mode === "edit";
+    $("stage").dataset.mode = mode;
+    $("editor").hidden = !editing;
+    $("layer").toggleAttribute("aria-hidden", editing);
+    if (editing) $("layer").setAttribute("aria-hidden", "true");
+    $("edit").setAttribute("aria-pressed", String(editing));
+    $("edit").textContent = editing ? "Done" : "Edit";
+    if (editing) this.session = false;
+    this.render();
+    if (!editing) return;
+    $("editor").focus();
+    const place = at ?? this.text.length;
+    $("editor").setSelectionRange(place, place);
+  }
+
+  typed() {
+    const text = $("editor").value;
+    if (text === this.text) return;
+    if (!this.session) this.remember();
+    this.session = true;
+    this.asked.stop();
+    this.setText(text);
+    this.chosen = this.options.indexOf(text);
+    this.alternatives();
+    this.kept();
+    this.checkLater();
+  }
+
+  /** The text is another one; its pieces stay where they can until they are known. */
+  setText(text) {
+    this.pieces = carried(this.pieces, this.text, text);
+    this.seams = [];
+    this.text = text;
+    this.result = null;
+    this.pending = true;
+    if ($("editor").value !== text) $("editor").value = text;
+    this.draw();
+    this.tools();
+  }
+
+  /** The piece at the caret is the one whose source is shown. */
+  follow() {
+    if (this.stage() !== "edit" || this.pending) return;
+    const at = $("editor").selectionStart;
+    const index = this.pieces.findIndex((piece) => piece.start <= at && at <= piece.stop);
+    if (index !== this.selected) this.select(index, { quiet: true });
+  }
+
+  recordChanged() {
+    this.slots();
+    this.kept();
+    if (!this.text) return;
+    this.pending = true;
+    this.tools();
+    this.checkLater();
+  }
+
+  // ---- Drawing ----
+
+  unsaid = () => (this.result?.slots ?? []).filter((slot) => slot.status === "missing" || slot.status === "wrong");
+
+  gaps = () => this.pieces.filter((piece) => piece.kind === "gap");
+
+  busy(on) {
+    $("stage").classList.toggle("busy", on);
+    $("stage").setAttribute("aria-busy", String(on));
+  }
+
+  render() {
+    this.draw();
+    this.status();
+    this.tools();
+    this.slots();
+    this.ruleChips();
+    this.alternatives();
+  }
+
+  draw() {
+    const layer = $("layer");
+    const focused = layer.contains(document.activeElement);
+    if (this.text) draw(layer, this.text, this.pieces, { seams: this.seams, selected: this.selected, reading: this.stage() === "read" });
+    else fill(layer, h("span", { class: "empty" }, this.result?.status === "abstained" ? "No text." : this.stage() === "edit" ? "" : "Fill in the record on the left, or press Example. Then press “Write the text”."));
+    if (focused) (layer.querySelector("[tabindex='0']") ?? $("text-title")).focus({ preventScroll: true });
+    fill($("legend"), ...legend(this.pieces, this.seams).map(([kind, name, what, times]) => h("li", {},
+      h("b", { class: `tag ${kind}` }, name), " ", theirs(shorten(what, 40), { class: kind === "neighbor" ? "id" : undefined }), h("span", { class: "times" }, ` ${times}×`))));
+  }
+
+  /** What is to be said of the text, in one sentence. */
+  sentence() {
+    if (!this.result) return this.text ? "Looking where the words come from …" : "";
+    const { status, reason, doubts } = this.result;
+    if (status === "abstained" || (!this.text && reason)) return `${capital(plainly(reason ?? "no text keeps all the rules"))} ${this.rules.length ? "Remove a rule, or fill in more fields." : "Fill in more fields, or press Edit and write it yourself."}`;
+    if (!this.text.trim()) return "";
+    const gaps = this.gaps();
+    const said = [];
+    if (doubts?.length) said.push(...doubts.map((doubt) => doubt.what));
+    else if (reason) said.push(reason);
+    const unwanted = [...new Set(this.pieces.map((piece) => piece.id))].filter((id) => this.rules.some((rule) => rule.kind === "never" && rule.value === id));
+    if (unwanted.length) said.push(`Some words stand in ${unwanted.join(", ")}, which you exclude.`);
+    if (gaps.length) said.push(`${gaps.length === 1 ? "One piece stands" : `${gaps.length} pieces stand`} in no source: ${gaps.slice(0, 5).map((gap) => `“${this.text.slice(gap.start, gap.stop)}”`).join(", ")}${gaps.length > 5 ? ", …" : ""}.`);
+    else if (!this.pieces.some((piece) => piece.kind === "vocabulary")) said.push("Every word has a source.");
+    said.push(...slotRemarks(this.result.slots));
+    if (this.seams.length) said.push(`${count(this.seams.length, "seam")} that no source has (¦).`);
+    return said.join(" ");
+  }
+
+  status() {
+    const label = $("status");
+    const gaps = this.gaps().length;
+    let [kind, words] = ["none", ""];
+    if (this.result && (this.text.trim() || this.result.status === "abstained")) {
+      kind = this.result.status;
+      words = STATUS[kind] ?? kind;
+      const unsaid = this.unsaid().length;
+      const broken = (this.result.doubts ?? []).filter((doubt) => doubt.why === "rule").length;
+      if (kind === "ok" && (gaps || unsaid || broken)) [kind, words] = ["doubtful", [broken && `${count(broken, "rule")} broken`, gaps && count(gaps, "gap"), unsaid && `${count(unsaid, "value")} to check`].filter(Boolean).join(", ")];
+    }
+    label.dataset.status = kind;
+    label.textContent = words;
+    $("verdict").textContent = this.sentence();
+  }
+
+  tools() {
+    const has = Boolean(this.text.trim());
+    const gaps = this.gaps().length;
+    const done = has && this.approvedText === approvalOf(this.text, this.form.get());
+    $("undo").disabled = !this.past.length;
+    $("play").disabled = !this.result?.row || !has;
+    $("approve").disabled = !has || done || this.schema.can?.approve === false;
+    $("approve").textContent = done ? "Approved ✓" : gaps ? `Approve with ${count(gaps, "gap")}` : "Approve";
+    if (!done) $("approved-now").textContent = "";
+  }
+
+  slots() {
+    const record = this.form.get();
+    const kinds = new Map((this.schema.fields ?? []).map((field) => [field.name, field.kind]));
+    const known = this.result?.slots ?? [];
+    const listed = known.length && !this.pending ? known : Object.entries(record).filter(([name]) => kinds.get(name) !== "unsaid")
+      .flatMap(([field, values]) => [values].flat().map((value) => ({ field, value, status: "pending" })));
+    const canRequire = rules.possible("require", this.schema);
+    refill($("slots"), ...listed.slice(0, 200).map((slot, at) => {
+      const [sign, words] = SIGNS[slot.status] ?? SIGNS.pending;
+      const required = this.rules.some((rule) => rule.kind === "require" && rule.value === slot.field);
+      const first = listed.findIndex((other) => other.field === slot.field) === at;
+      return h("li", { class: `slot ${slot.status}` }, h("span", { class: "sign", "aria-hidden": true }, sign),
+        h("span", { class: "value" }, theirs(slot.field, { class: "name" }), " ", theirs(shorten(slot.value, 200))),
+        h("span", { class: "state" }, words),
+        canRequire && first && slot.field in record ? h("button", { type: "button", class: "quiet", "aria-pressed": String(required), "aria-label": `Require ${slot.field}`, title: "The text must say this, as the record writes it",
+          on: { click: () => this.toggle({ kind: "require", value: slot.field, always: false }) } }, "require") : h("span"));
+    }), listed.length ? null : h("li", { class: "hint" }, "The values of the record, ticked off as the text says them."));
+  }
+
+  ruleChips() {
+    refill($("rules"), ...this.rules.map((rule) => rules.chip(rule, {
+      remove: () => this.setRules(this.rules.filter((other) => other !== rule), `Removed: ${rules.inWords(rule)}.`),
+      toggle: () => {
+        this.rules = this.rules.map((other) => (other === rule ? { ...rule, always: !rule.always } : other));
+        this.ruleChips();
+        this.kept();
+      },
+    })), this.rules.length ? null : h("li", { class: "hint" }, "None. Click a piece of the text to forbid its source or its wording."));
+  }
+
+  alternatives() {
+    const list = this.options;
+    const rows = list.map((option, at) => {
+      const radio = h("input", { type: "radio", name: "alternative", value: at, on: { change: () => this.choose(at) } });
+      radio.checked = at === this.chosen && this.text === option;
+      return h("label", { class: "option" }, radio, h("kbd", { "aria-hidden": true }, String(at + 1)), h("span", { dir: "auto" }, option));
+    });
+    const focused = $("alternatives").contains(document.activeElement);
+    fill($("alternatives"), ...rows, list.length > 1 ? null : h("p", { class: "hint" }, list.length ? "No other text was found for this record." : "Up to four other texts for the same record."));
+    if (focused) $("alternatives").querySelector("input:checked")?.focus({ preventScroll: true });
+  }
+
+  // ---- A piece ----
+
+  select(index, { focus = false, quiet = false } = {}) {
+    this.selected = index < this.pieces.length ? index : -1;
+    for (const node of $("layer").querySelectorAll(".run")) {
+      const mine = Number(node.dataset.piece) === this.selected;
+      node.classList.toggle("selected", mine);
+      if (this.stage() !== "read") continue;
+      node.tabIndex = mine || (this.selected < 0 && node.dataset.piece === "0") ? 0 : -1;
+      if (mine) node.setAttribute("aria-current", "true");
+      else node.removeAttribute("aria-current");
+      if (mine && focus) node.focus();
+    }
+    const piece = this.pieces[this.selected];
+    document.querySelector(".pane.source").classList.toggle("open", Boolean(piece) && (focus || (document.querySelector(".pane.source.open") !== null && this.stage() === "read")));
+    if (!piece) {
+      showNoSource();
+      return;
+    }
+    const names = numbers(this.pieces);
+    const words = this.text.slice(piece.start, piece.stop);
+    fill($("actions"), ...this.actions(piece, words));
+    const context = { words, name: labelOf(piece, names), pieces: this.pieces, record: this.form.get() };
+    showSource(piece, context).catch((error) => this.complain(error, () => this.select(this.selected)));
+    if (!quiet) say(`“${words}” ${spoken(piece, names)}.`);
+  }
+
+  actions(piece, words) {
+    const act = (label, rule, title) => rules.possible(rule.kind, this.schema)
+      ? h("button", { type: "button", title, on: { click: () => this.addRule(rule) } }, label) : null;
+    const edit = h("button", { type: "button", on: { click: () => this.mode("edit", piece.stop) } }, "Edit here");
+    const forbid = act("Forbid this wording", { kind: "forbid", value: words, always: false }, "No text may say these words");
+    if (piece.kind === "neighbor") {
+      return [act("Never use it here", { kind: "never", value: piece.id, always: false }, "For this record"),
+        act("Never use it at all", { kind: "never", value: piece.id, always: true }, "For every record, until the rule is removed"),
+        forbid, act("Start from this text", { kind: "start", value: piece.id, always: false }, "The text is made by changing this one"), edit];
+    }
+    if (piece.kind === "table" && piece.field) return [act(`Require ${shorten(piece.field, 30)}`, { kind: "require", value: piece.field, always: false }, "Every text must say this field"), edit];
+    return [forbid, edit];
+  }
+
+  toggle(rule) {
+    const on = this.rules.find((other) => rules.same(other, rule));
+    if (on) this.setRules(this.rules.filter((other) => other !== on), `Removed: ${rules.inWords(rule)}.`);
+    else this.addRule(rule);
+  }
+
+  addRule(rule) {
+    this.setRules(rules.withRule(this.rules, rule), `Rule: ${rules.inWords(rule)}.`, rule);
+  }
+
+  /** Other rules, another text. What stood there before can be brought back. */
+  setRules(list, message, added = null) {
+    this.rules = list;
+    this.ruleChips();
+    this.slots();
+    this.kept();
+    say(message);
+    const chips = $("rules").querySelectorAll("li.chip");
+    const at = added ? list.indexOf(added) : -1;
+    (chips[at]?.querySelector(".remove") ?? $("forbid-words")).focus({ preventScroll: true });
+    if (Object.keys(this.form.get()).length) this.generate();
+  }
+
+  // ---- Leaving ----
+
+  async approve() {
+    if ($("approve").disabled) return;
+    if (this.pending) await this.check();
+    const text = this.text;
+    const body = { text, table: this.form.get() };
+    if (this.result?.row) body.row = this.result.row;
+    try {
+      const done = await json("v1/approve", { body });
+      this.approvedText = approvalOf(text, body.table);
+      this.tools();
+      this.complain(null);
+      this.kept();
+      this.countApproved(done.approved);
+      $("approved-now").textContent = `Added to ${done.file ?? "the approved texts"}: ${count(done.approved, "text")} now.`;
+    } catch (error) {
+      this.complain(error, () => this.approve());
+    }
+  }
+
+  listen() {
+    const layer = $("layer");
+    const pieceOf = (event) => event.target.closest?.("[data-piece]");
+    layer.addEventListener("click", (event) => {
+      const node = pieceOf(event);
+      if (node && this.stage() === "read") this.select(Number(node.dataset.piece), { focus: true });
+    });
+    layer.addEventListener("focusin", (event) => {
+      const node = pieceOf(event);
+      if (node && Number(node.dataset.piece) !== this.selected) this.select(Number(node.dataset.piece));
+    });
+    layer.addEventListener("dblclick", (event) => {
+      const node = pieceOf(event);
+      if (node) this.mode("edit", this.pieces[Number(node.dataset.piece)]?.stop);
+    });
+    layer.addEventListener("keydown", (event) => this.key(event, pieceOf(event)));
+    $("editor").addEventListener("input", () => this.typed());
+    $("editor").addEventListener("keydown", (event) => {
+      if (event.key === "Escape") { this.mode("read"); $("edit").focus(); }
+    });
+    document.addEventListener("selectionchange", () => { if (document.activeElement === $("editor")) this.follow(); });
+    $("actions").addEventListener("keydown", (event) => {
+      if (event.key === "Escape") $("layer").querySelector("[aria-current]")?.focus();
+    });
+    $("edit").addEventListener("click", () => {
+      this.mode(this.stage() === "edit" ? "read" : "edit");
+      if (this.stage() === "read" && this.pending) this.check();
+    });
+    $("source-close").addEventListener("click", () => {
+      document.querySelector(".pane.source").classList.remove("open");
+      $("layer").querySelector("[tabindex='0']")?.focus({ preventScroll: true });
+      document.querySelector(".pane.source").classList.remove("open");
+    });
+    $("undo").addEventListener("click", () => this.undo());
+    $("approve").addEventListener("click", () => this.approve());
+    $("forbid").addEventListener("submit", (event) => {
+      event.preventDefault();
+      const words = $("forbid-words").value.trim();
+      $("forbid-words").value = "";
+      if (words) this.addRule({ kind: "forbid", value: words, always: false });
+    });
+  }
+
+  key(event, node) {
+    if (!node || event.ctrlKey || event.metaKey || event.altKey) return;
+    const at = Number(node.dataset.piece);
+    const last = this.pieces.length - 1;
+    const to = { ArrowRight: Math.min(at + 1, last), ArrowDown: Math.min(at + 1, last), ArrowLeft: Math.max(at - 1, 0), ArrowUp: Math.max(at - 1, 0), Home: 0, End: last }[event.key];
+    if (to !== undefined) this.select(to, { focus: true });
+    else if (event.key === "Enter" || event.key === " ") $("actions").querySelector("button")?.focus();
+    else if (event.key.toLowerCase() === "e") this.mode("edit", this.pieces[at]?.stop);
+    else return;
+    event.preventDefault();
+  }
+}
+
+/** What was approved is a text for a record: if either changes, it is not approved. */
+export const approvalOf = (text, record) => JSON.stringify([text, record]);
+
+/** The most frequent reason for no text, in words for people who have not read the glossary. */
+export const plainly = (reason) => reason.replace("no neighbor can be used: each shows a field that this table lacks", "no approved text fits: each says something that this record does not have");
+
+/** A trace by the gate, with the rules that the text breaks as doubts. */
+function judged({ result, reasons }) {
+  const broken = reasons.filter((reason) => reason.why === "rule");
+  return { ...result, doubts: broken.map((reason) => ({ why: "rule", what: capital(reason.what.replace(/^[a-z-]+: /, "")) })) };
+}
+
+/** What the text does not say, and what it says wrongly. */
+export function slotRemarks(slots) {
+  const named = (status) => (slots ?? []).filter((slot) => slot.status === status).map((slot) => `${slot.field} (${slot.value})`);
+  const listed = (words, names) => (names.length ? [`${words}: ${names.slice(0, 5).join(", ")}${names.length > 5 ? ", …" : ""}.`] : []);
+  return [...listed("Wrong", named("wrong")), ...listed("Not said", named("missing"))];
+}
+
+const capital = (sentence) => `${sentence.charAt(0).toUpperCase()}${sentence.slice(1).replace(/\.?$/, ".")}`;
+
+/** The text itself first, then the others that were found. */
+export function optionsOf(result) {
+  if (!result?.text) return [];
+  return [...new Set([result.text, ...(result.alternatives ?? []).map((each) => each.text)])].slice(0, ALTERNATIVES + 1);
+}

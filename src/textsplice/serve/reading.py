@@ -1,0 +1,56 @@
+"""Records of a file that was sent: read as the command line reads files."""
+
+from __future__ import annotations
+
+import tempfile
+from itertools import islice
+from pathlib import Path
+
+from textsplice.config import CorpusConfig
+from textsplice.corpus.bad_rows import BadRows
+from textsplice.corpus.source import read_corpus
+from textsplice.errors import CorpusError, TextspliceError
+from textsplice.serve.limits import Limits
+from textsplice.serve.results import Json
+
+FORMATS = {
+    "text/csv": "csv",
+    "text/tab-separated-values": "tsv",
+    "application/x-ndjson": "jsonl",
+    "application/jsonl": "jsonl",
+    "application/json": "jsonl",
+}
+SHOWN = "the file"
+
+
+def read_records(body: bytes, kind: str, like: CorpusConfig, limits: Limits) -> Json:
+    """The records, and the rows that can't be read; an error if none can."""
+    with tempfile.TemporaryDirectory(prefix="textsplice-") as folder:
+        path = Path(folder, f"sent.{kind}")
+        path.write_bytes(body)
+        bad = BadRows()
+        try:
+            corpus = read_corpus(path, like=like, format=kind, skipped=bad)
+            tables = [example.table for example in islice(corpus, limits.rows + 1)]
+        except TextspliceError as error:
+            raise CorpusError(
+                error.what.replace(str(path), SHOWN), where=_place(error.where, path), remedy=error.remedy
+            ) from error
+        limits.check_rows(len(tables))
+        return {
+            "tables": [table.to_record() for table in tables],
+            "bad": [
+                {"row": _line(problem.where), "what": problem.what.replace(str(path), SHOWN)}
+                for problem in bad.kept
+            ],
+        }
+
+
+def _place(where: str | None, path: Path) -> str | None:
+    return None if where is None else where.replace(str(path), SHOWN).replace(path.name, SHOWN)
+
+
+def _line(where: str | None) -> int:
+    """The number at the end of `file:12`; 0 if there is none."""
+    number = (where or "").rpartition(":")[2]
+    return int(number) if number.isdigit() else 0
