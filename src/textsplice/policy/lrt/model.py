@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from textsplice.policy.cases import Case, Keys
+from textsplice.policy.cases import Case, Keys, numbers_of
 from textsplice.policy.device import to_device
 from textsplice.policy.examples import TrainingSplit
 from textsplice.policy.kept import Kept
@@ -216,7 +216,6 @@ class LrtModel(Policy):
         All texts are read at once. The probability of a token is the sum over all keys that stand for it.
         """
         states = self.encode_cases([case], encodings)
-        keys = states.keys[0]
         first = np.zeros(len(texts.values), dtype=np.bool_)
         first[texts.offsets[:-1]] = True
         packing = pack(texts.lengths - 1)
@@ -231,11 +230,26 @@ class LrtModel(Policy):
         contexts = [Context(table.expand(block.rows, -1)) for block in packing.blocks]
         read, contexts = to_device((read, contexts), self.device)
         canvas = self.decode(read, states.encoded[0], contexts)[self.here(packing.places())]  # [tokens, d]
-        scores = states.scores(0, canvas)
-        said = self.here(texts.values[~first][:, None] == keys.word)
-        right = scores.masked_fill(~said, NEVER).logsumexp(dim=1) - scores.logsumexp(dim=1)
+        following = texts.values[~first]
+        right, total = self._likelihood_of(states, canvas, following.astype(np.int64))
+        right = right - total
         text_of = torch.from_numpy(np.repeat(np.arange(len(texts)), texts.lengths - 1))
         return torch.zeros(len(texts)).index_add_(0, text_of, right.clamp_min(UNSAYABLE).cpu())
+
+    def _likelihood_of(
+        self, states: LrtStates, canvas: Tensor, following: NDArray[np.int64]
+    ) -> tuple[Tensor, Tensor]:
+        """The logs of the exponential scores of all keys that say each following token, and of all keys."""
+        keys = states.keys[0]
+        texts = int(keys.offsets[-2])
+        own = (canvas @ states.own[0, :texts].T).masked_fill_(states.own_shut[0, :texts], NEVER)
+        words = canvas @ states.word_keys.T  # [tokens, V]
+        number = numbers_of(keys.words, following)
+        word = words.gather(1, self.here(np.maximum(number, 0))[:, None])[:, 0]
+        word = word.masked_fill(self.here(number < 0), NEVER)
+        said = self.here(following[:, None] == keys.word[:texts])
+        copied = own.masked_fill(~said, NEVER).logsumexp(dim=1)
+        return torch.logaddexp(copied, word), torch.logaddexp(own.logsumexp(dim=1), words.logsumexp(dim=1))
 
     def marginalize(
         self, states: LrtStates, case_of: NDArray[np.int64], log_probs: Tensor, size: int

@@ -1,7 +1,7 @@
 """Beam search over tokens without rules: the texts of all tables as arrays.
 
-It finds what the beam of `beam.py` finds, which also keeps rules and can name one key for each token. Here the
-keys of a word are always summed. A *choice* is a column of `[generable words | other words of the texts]`.
+It finds what the beam of `beam.py` finds, which also keeps rules and can name one key for each token. Here
+the keys of a word are always summed. A *choice* is a column of `[generable words | others]`.
 
 Shapes in comments: H texts, C tables, K texts of a table, W tokens of a table and its neighbors,
 V generable words, X other words.
@@ -198,16 +198,10 @@ class PlainBeams:
         keys = self.states.keys[int(self.tables[self.tree_of[row]])]
         columns = [*self.columns[row].tolist(), end]
         sources, begins = keys.source[columns].tolist(), keys.begin[columns].tolist()
-        return Candidate(
-            splices(
-                [
-                    Origin(keys.numbering.word(BEGIN_ID), 0, 0),
-                    *(Origin(*each) for each in zip(sources, begins, range(1, len(columns) + 1), strict=True)),
-                ]
-            ),
-            tuple(self.ids[row, 1:].tolist()),
-            score,
-        )
+        steps = range(1, len(columns) + 1)
+        origins = [Origin(*each) for each in zip(sources, begins, steps, strict=True)]
+        origins = [Origin(keys.numbering.word(BEGIN_ID), 0, 0), *origins]
+        return Candidate(splices(origins), tuple(self.ids[row, 1:].tolist()), score)
 
     def _forget(self) -> None:
         """Drops the trees of tables without texts, once they are an eighth."""

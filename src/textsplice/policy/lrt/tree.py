@@ -1,8 +1,8 @@
 """The decoder over all texts of some beams, one token at a time, copying nothing that was read before.
 
 The texts of a table form a *tree*: they share their beginnings. The keys and values of each token are written
-once, and each text attends to the tokens it consists of, by a mask. A table has as many *slots* as its beam is
-wide, and text r of table c stands in slot `c · K + r`.
+once, and each text attends to the tokens it consists of, by a mask. A table has as many *slots* as its beam
+is wide, and text r of table c stands in slot `c · K + r`.
 
 Shapes in comments: H texts, C tables, K slots of a table, N tokens of a tree, S tokens of a table,
 h heads, d model width.
