@@ -1,50 +1,110 @@
 """CPU seconds a table of every way to write, in one run, in turns, batch by batch.
 
-    python benchmarks/proposers.py runs/e2e-drafts [--full runs/e2e-distilled] [--references e2e:data/e2e]
-        [--split dev] [--every 8] [--store PREPARED]
+    python benchmarks/proposers.py models/e2e-drafts [--full runs/e2e-distilled] [--references e2e:data/e2e]
+        [--split dev] [--every 8] [--store PREPARED] [--baseline CHECKOUT]
 
-The baseline is the run's own S2S+copy or LRT with a beam of 5 and its most probable text, "from the
-vocabulary". Beside it: the same texts as drafts (the cost of provenance), the run's settings with one writer
-and with all, and, with `--full`, FULL with one beam of 5 as in the paper and with its own settings.
+The yardstick is `transformers`' BART of the writer's size: random weights, beam 5, texts as long as the
+references. Beside it: the run's own S2S+copy or LRT with a beam of 5 and its most probable text, the same
+texts as drafts (the cost of provenance), the run's own settings and, with `--full`, FULL with one beam of 5 as
+in the paper and with its own settings. With `--baseline`, the `src` of another checkout writes the same batches in
+processes of its own, in turns with this one, and texts and splices are compared.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
+import subprocess
+import sys
 import time
 from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import torch
 
-from textsplice.cli.generate import distinct_tables
+from textsplice.cli.reading import distinct_tables
 from textsplice.cli.systems import open_system
 from textsplice.config import SearchConfig
-from textsplice.corpus import read_corpus
-from textsplice.files import atomic_write_text
+from textsplice.corpus import Table, read_corpus
 from textsplice.splicer import Splicer
 
 PAPER = SearchConfig(beam=5, choose="likelihood", start_neighbors=1, slots_first=False)
-BASELINE = "token beam of 5, no sources"
+BART = "BART of the same size, beam 5"
+Written = list[tuple[str, list[list[int]]]]  # texts and splices
+Way = Callable[[Sequence[Table]], Written]
 
 
 def ways(writer: Splicer, full: Splicer | None) -> dict[str, tuple[Splicer, SearchConfig]]:
     """Each way to write: who, and with which settings."""
     own = writer.config.search
     found = {
-        BASELINE: (writer, PAPER),
+        "token beam of 5, no sources": (writer, PAPER),
         "the same as drafts": (writer, replace(PAPER, proposers=("drafts",))),
-        f"drafts, beam {own.beam}, {own.choose}, one writer": (writer, replace(own, writers=())),
+        f"drafts, {max(len(own.writers), 1)} writers, beam {own.beam}, {own.choose}": (writer, own),
     }
-    if len(own.writers) > 1:
-        found[f"… {len(own.writers)} writers: the run's settings"] = (writer, own)
     if full is not None:
         found["FULL, one beam of 5, most probable"] = (full, PAPER)
         found["FULL, its own settings"] = (full, full.config.search)
     return found
+
+
+def write(splicer: Splicer, search: SearchConfig, tables: Sequence[Table]) -> Written:
+    """The texts of some tables."""
+    made = splicer.generate_many(tables, search=replace(search, batch_size=len(tables)), progress=False)
+    return [(each.text, [list(splice) for splice in each.splices]) for each in made]
+
+
+def bart(writer: Splicer, tables: Sequence[Table], length: int) -> Way:
+    """BART, as `generation.py` has it."""
+    from generation import bart_generate, bart_of
+
+    policy, vocabulary, store = writer.policy, writer.vocabulary, writer.store
+    model = bart_of(policy.shape)
+
+    def generate(batch: Sequence[Table]) -> Written:
+        import numpy as np
+
+        rows = [np.array(vocabulary.encode(store.linearize(table).tokens)) for table in batch]
+        bart_generate(model, [policy.shape.embed(row).tolist() for row in rows], length)
+        return []
+
+    del tables
+    return generate
+
+
+def serve(systems: dict[str, tuple[Splicer, SearchConfig]], tables: Sequence[Table]) -> None:
+    """Writes what it is asked for on standard input: a way and a range of tables."""
+    for line in sys.stdin:
+        name, first, last = json.loads(line)
+        begun = time.process_time()
+        written = write(*systems[name], tables[first:last])
+        print(json.dumps([time.process_time() - begun, written]), flush=True)
+
+
+class Baseline:
+    """Another checkout's code, in a process that waits for its turn."""
+
+    def __init__(self, folder: Path) -> None:
+        environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
+        self.process = subprocess.Popen(
+            [sys.executable, *sys.argv, "--serve"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+
+    def write(self, name: str, first: int, last: int) -> tuple[float, Written]:
+        """CPU seconds and texts."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        print(json.dumps([name, first, last]), file=self.process.stdin, flush=True)
+        spent, written = json.loads(self.process.stdout.readline())
+        return spent, [(text, splices) for text, splices in written]
 
 
 def main() -> None:
@@ -55,39 +115,84 @@ def main() -> None:
     parser.add_argument("--references", default="e2e:data/e2e")
     parser.add_argument("--split", default="dev")
     parser.add_argument("--every", type=int, default=8, help="look at every n-th table")
-    parser.add_argument("--batch", type=int, default=16)
+    parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--length", type=int, default=27, help="tokens of BART's texts; 27 is E2E's mean")
+    parser.add_argument("--baseline", type=Path, help="a checkout of another commit")
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "proposers.json")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
 
     writer = open_system(arguments.run, arguments.store)
-    full = open_system(arguments.full, arguments.store) if arguments.full else None
+    full = open_system(arguments.full, None) if arguments.full else None
     examples = distinct_tables(read_corpus(arguments.references, arguments.split))
     tables = [example.table for example in examples][:: arguments.every]
-    seconds: dict[str, float] = defaultdict(float)
     systems = ways(writer, full)
-    for splicer, search in systems.values():  # kernels are compiled and encodings read before the clock runs
-        list(splicer.generate_many(tables[:2], search=search, progress=False))
+    for way in systems.values():  # kernels are compiled before the clock runs
+        write(*way, tables[:2])
+    if arguments.serve:
+        serve(systems, tables)
+        return
+    generate_bart = bart(writer, tables, arguments.length)
+    generate_bart(tables[:2])
+    baseline = Baseline(arguments.baseline) if arguments.baseline else None
+    seconds: dict[str, float] = defaultdict(float)
+    before: dict[str, float] = defaultdict(float)
+    differing: dict[str, int] = defaultdict(int)
+    done = 0
     for first in range(0, len(tables), arguments.batch):
         batch = tables[first : first + arguments.batch]
-        for name, (splicer, search) in systems.items():
+        begun = time.process_time()
+        generate_bart(batch)
+        seconds[BART] += time.process_time() - begun
+        for name, way in systems.items():
             begun = time.process_time()
-            list(splicer.generate_many(batch, search=search, progress=False))
+            written = write(*way, batch)
             seconds[name] += time.process_time() - begun
-    print(f"{len(tables)} tables, batches of {arguments.batch}, {arguments.threads} thread(s)")
-    print(f"{'':58} {'CPU s/table':>11} {'ratio':>7}")
-    for name, spent in seconds.items():
-        print(f"{name:58} {spent / len(tables):11.3f} {spent / seconds[BASELINE]:7.2f}")
+            if baseline:
+                spent, old = baseline.write(name, first, first + len(batch))
+                before[name] += spent
+                differing[name] += sum(one != other for one, other in zip(written, old, strict=True))
+        done += len(batch)
+        tell(arguments, seconds, before, differing, done)
+
+
+def tell(
+    arguments: argparse.Namespace,
+    seconds: dict[str, float],
+    before: dict[str, float],
+    differing: dict[str, int],
+    tables: int,
+) -> None:
+    """Prints and writes what is known after so many tables."""
+    rows = {
+        name: {
+            "CPU s a table": round(spent / tables, 4),
+            "times BART": round(spent / seconds[BART], 2),
+            **(
+                {
+                    "CPU s a table before": round(before[name] / tables, 4),
+                    "times before": round(spent / before[name], 2),
+                    "texts or splices that differ": differing[name],
+                }
+                if name in before
+                else {}
+            ),
+        }
+        for name, spent in seconds.items()
+    }
+    for name, row in rows.items():
+        print(f"{tables} tables  {name:50} " + "  ".join(f"{key} {value}" for key, value in row.items()))
     result = {
-        "tables": len(tables),
+        "tables": tables,
         "batch": arguments.batch,
         "threads": arguments.threads,
         "processor": platform.processor() or platform.machine(),
-        "baseline": BASELINE,
-        "CPU seconds a table": {name: round(spent / len(tables), 4) for name, spent in seconds.items()},
+        "ways": rows,
     }
-    atomic_write_text(arguments.out, json.dumps(result, indent=1) + "\n")
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    arguments.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ LATER_SETTINGS = (
     ("neighbors", "score"),
     ("policy", "mask_fields"),
     ("training", "device"),
+    ("training", "recompute"),
     ("search", "device"),
     ("search", "max_table_tokens"),
     ("search", "proposers"),
@@ -188,6 +189,8 @@ class TrainingConfig:
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     tensorboard: bool = False
     device: Device = "auto"
+    # Keep only what enters each layer, and compute the rest again for gradients: less memory, more time.
+    recompute: bool = False
 
 
 @dataclass(frozen=True, slots=True)

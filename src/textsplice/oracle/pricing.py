@@ -9,6 +9,7 @@ chain has a token inside such a run.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -88,7 +89,8 @@ class Pricing:
         vocabulary = 1 + max(self.mask_id, self._highest, highest)
         search = _Search(self.store, Target.of(ids, vocabulary), table, self.mask_id)
         search.look_at(promising[:SOLVED_FIRST])
-        search.find_missing_words(self._first_rows if allow is None else self._first_of(allowed))
+        if len(search.missing()):
+            search.find_missing_words(self._first_rows if allow is None else self._first_allowed(allow))
         search.price(promising)
         if exact:
             search.price(allowed)
@@ -106,6 +108,18 @@ class Pricing:
     def _first_rows(self) -> Ids:
         """The first row that has each id."""
         return self._first_of(self._every_row)
+
+    def _first_allowed(self, allow: NDArray[np.bool_]) -> Ids:
+        """The first allowed row that has each id; the last answer is kept, since texts come in batches."""
+        key = hashlib.sha256(allow).digest()
+        if key not in self._first_known:
+            self._first_known.clear()
+            self._first_known[key] = self._first_of(np.flatnonzero(allow).astype(np.int32))
+        return self._first_known[key]
+
+    @cached_property
+    def _first_known(self) -> dict[bytes, Ids]:
+        return {}
 
     def _first_of(self, rows: Ids) -> Ids:
         from textsplice.oracle.pricing_kernel import first_rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import overload
 
 from textsplice.errors import InputError
@@ -23,6 +24,11 @@ class OfferedNeighbor:
     tokens: tuple[str, ...]
 
 
+@lru_cache(maxsize=1024)
+def _numbering(neighbors: int) -> Numbering:
+    return Numbering(neighbors)
+
+
 @dataclass(frozen=True, slots=True)
 class Sources(Sequence[Sequence[str]]):
     """The table, the offered neighbors and the vocabulary words of one example, as `Numbering` numbers them.
@@ -37,7 +43,7 @@ class Sources(Sequence[Sequence[str]]):
     @property
     def numbering(self) -> Numbering:
         """The numbers of these sources."""
-        return Numbering(len(self.neighbors))
+        return _numbering(len(self.neighbors))
 
     @property
     def first_word(self) -> int:

@@ -48,6 +48,10 @@ class Policy(nn.Module):
         # Whether the layers multiply in bfloat16; sums, norms, attention and the choices stay in float32.
         self.mixed_precision = False
 
+    def recompute_layers(self, recompute: bool) -> None:
+        """Whether training keeps only what enters each layer, and computes the rest again for gradients."""
+        self.encoder.recompute = self.decoder.recompute = recompute
+
     @property
     def kind(self) -> PolicyKind:
         """What the policy says of itself."""

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.utils.checkpoint import checkpoint
 
 from textsplice.config import PolicyConfig
 from textsplice.policy.packing import Block, Packing
@@ -262,6 +263,14 @@ class Embeddings(nn.Module):
         return self.dropout(self.norm(total))  # [N, d]
 
 
+def _through(layer: nn.Module, recompute: bool, *inputs: object) -> Tensor:
+    """What a layer makes of its inputs; to `recompute`, only these are kept for the backward pass."""
+    if not (recompute and torch.is_grad_enabled()):
+        return layer(*inputs)
+    found = checkpoint(layer, *inputs, use_reentrant=False)  # draws the same dropout again
+    return cast("Tensor", found)
+
+
 class Encoder(nn.Module):
     """Reads tables (feature: not yet copied, copied) and neighbors (a feature of their own)."""
 
@@ -270,11 +279,12 @@ class Encoder(nn.Module):
         self.embeddings = Embeddings(config, features=3)
         self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
         self.norm = nn.LayerNorm(config.d_model) if config.pre_norm else nn.Identity()
+        self.recompute = False
 
     def forward(self, tokens: Tensor, read: Sequences) -> Tensor:
         states = self.embeddings(tokens, read)
         for layer in self.layers:
-            states = layer(states, read.blocks)
+            states = _through(layer, self.recompute, states, read.blocks)
         return self.norm(states)
 
 
@@ -286,11 +296,12 @@ class Decoder(nn.Module):
         self.embeddings = Embeddings(config, features)
         self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
         self.norm = nn.LayerNorm(config.d_model) if config.pre_norm else nn.Identity()
+        self.recompute = False
 
     def forward(self, tokens: Tensor, read: Sequences, tables: Tensor, contexts: Sequence[Context]) -> Tensor:
         states = self.embeddings(tokens, read)
         for layer in self.layers:
-            states = layer(states, read.blocks, tables, contexts)
+            states = _through(layer, self.recompute, states, read.blocks, tables, contexts)
         return self.norm(states)
 
     def project_tables(self, tables: Tensor) -> list[Tensor]:

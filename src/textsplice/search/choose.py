@@ -8,6 +8,8 @@ from dataclasses import replace
 from math import exp
 from typing import Literal
 
+import numpy as np
+
 from textsplice.corpus.table import Table
 from textsplice.oracle.numbering import TABLE
 from textsplice.oracle.sources import OfferedNeighbor, Sources
@@ -25,7 +27,7 @@ Slips = Callable[[Draft], int]
 SeamCost = Callable[[Draft], float]
 Choice = Literal["likelihood", "consensus", "typical"]
 ORDER = 4  # longest n-gram that the similarity compares
-Grams = list[Counter[tuple[Hashable, ...]]]
+Text = Sequence[Hashable]
 SHARPNESS = 10.0  # how much more a likelier candidate counts in the consensus
 TYPICALITY = 4.0  # how much the neighbors count beside the other candidates
 SENTENCE_ENDS = (".", "!", "?")
@@ -94,33 +96,45 @@ def typicality(candidates: Sequence[Candidate], sources: Sources, words: Sequenc
     if not sources.neighbors:
         return [0.0] * len(candidates)
     values = sources.table.value_tokens()
-    written = [_ngrams([t.casefold() for t in n.tokens if t not in (BEGIN, END)]) for n in sources.neighbors]
-    typical: list[float] = []
-    for candidate in candidates:
-        masked = mask([words[number] for number in candidate.ids], values)
-        mine = _ngrams([token.casefold() for token in masked])
-        typical.append(sum(similarity(mine, other) for other in written) / len(written))
-    return typical
+    written = [[t.casefold() for t in n.tokens if t not in (BEGIN, END)] for n in sources.neighbors]
+    masked = (mask([words[number] for number in candidate.ids], values) for candidate in candidates)
+    mine = [[token.casefold() for token in each] for each in masked]
+    return [sum(row) / len(row) for row in similarities(mine, written)]
 
 
 def consensus(candidates: Sequence[Candidate]) -> list[float]:
     """The expected similarity of each candidate to one drawn from all of them by their scores."""
-    grams = [_ngrams(candidate.ids) for candidate in candidates]
+    texts = [candidate.ids for candidate in candidates]
     likeliest = max((candidate.score for candidate in candidates), default=0.0)
     weights = [exp(SHARPNESS * (candidate.score - likeliest)) for candidate in candidates]
     return [
-        sum(w * similarity(mine, other) for w, other in zip(weights, grams, strict=True)) / sum(weights)
-        for mine in grams
+        sum(w * alike for w, alike in zip(weights, row, strict=True)) / sum(weights)
+        for row in similarities(texts, texts)
     ]
 
 
-def similarity(one: Grams, other: Grams) -> float:
-    """The mean over n of the F1 of the n-grams of two texts, smoothed for short texts."""
-    total = 0.0
-    for mine, theirs in zip(one, other, strict=True):
-        shared = (mine & theirs).total()
-        total += (2 * shared + 1) / (mine.total() + theirs.total() + 1)
-    return total / len(one)
+def similarities(ones: Sequence[Text], others: Sequence[Text]) -> list[list[float]]:
+    """The mean over n of the F1 of the n-grams of each pair of texts, smoothed for short texts."""
+    if not ones or not others:
+        return [[] for _ in ones]
+    number: dict[Hashable, int] = {}
+    rows = [[number.setdefault(token, len(number)) for token in text] for text in (*ones, *others)]
+    lengths = np.array([len(row) for row in rows])
+    tokens = np.array([token for row in rows for token in row], dtype=np.int64)
+    text_of = np.repeat(np.arange(len(rows)), lengths)
+    left = np.repeat(np.cumsum(lengths), lengths) - np.arange(len(tokens))  # tokens from here to the end
+    grams = np.zeros(len(tokens), dtype=np.int64)  # the number of the n-gram that begins at each token
+    total = np.zeros((len(ones), len(others)))
+    for n in range(1, ORDER + 1):
+        begins = np.flatnonzero(left >= n)
+        codes = grams[begins] * len(number) + tokens[begins + n - 1]
+        distinct, grams[begins] = np.unique(codes, return_inverse=True)
+        counts = np.zeros((len(rows), len(distinct)), dtype=np.int32)
+        np.add.at(counts, (text_of[begins], grams[begins]), 1)
+        mine, theirs = counts[: len(ones)], counts[len(ones) :]
+        shared = np.minimum(mine[:, None], theirs[None]).sum(axis=2)
+        total += (2 * shared + 1) / (mine.sum(axis=1)[:, None] + theirs.sum(axis=1)[None] + 1)
+    return (total / ORDER).tolist()
 
 
 def slot_slips(draft: Draft) -> int:
@@ -169,9 +183,3 @@ def listed_twice(draft: Draft) -> int:
             before = None
             last = None if token in SENTENCE_ENDS else last
     return times
-
-
-def _ngrams(tokens: Sequence[Hashable]) -> Grams:
-    return [
-        Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)) for n in range(1, ORDER + 1)
-    ]

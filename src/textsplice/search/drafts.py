@@ -23,7 +23,7 @@ from textsplice.oracle.pricing import LeastDerivation, Pricing
 from textsplice.oracle.sources import SourceKind, Sources
 from textsplice.oracle.splice import Splice
 from textsplice.policy.kind import Kind
-from textsplice.policy.problem import Candidate, Draft, Outcome
+from textsplice.policy.problem import Candidate, Draft, Outcome, wants_one
 from textsplice.search.derive import derive, renumbered, without_unused
 from textsplice.search.judge import log_probabilities
 from textsplice.search.offers import Offers
@@ -123,8 +123,10 @@ class DraftProposer:
         written = zip(*(proposer.propose(examples, asked, search) for proposer in proposers), strict=True)
         for example, proposals in zip(examples, written, strict=True):
             similar = self.offers.nearest(example.table, rules, reach=SIMILAR)
+            # Of texts that only their probability ranks, no more are given than the beam is wide.
+            most = search.beam if wants_one(search) and not rules else None
             yield replace(
-                self._derived(example, proposals, allow), similar=[*map(self.offers.neighbor, similar)]
+                self._derived(example, proposals, allow, most), similar=[*map(self.offers.neighbor, similar)]
             )
 
     def _of_writers(self, rules: tuple[Rule, ...], allow: NDArray[np.bool_]) -> tuple[Rule, ...]:
@@ -136,11 +138,13 @@ class DraftProposer:
         words = frozenset(self.offers.vocabulary.decode(standing.tolist()))
         return (*kept, Standing(words, tuple(rule for rule in rules if rule.of_sources)))
 
-    def _derived(self, example: Example, proposals: Sequence[Proposal], allow: NDArray[np.bool_]) -> Proposal:
+    def _derived(
+        self, example: Example, proposals: Sequence[Proposal], allow: NDArray[np.bool_], most: int | None
+    ) -> Proposal:
         table = self.offers.store.linearize(example.table)
         outcome = Outcome()
         outcome.obstacle = proposals[0].outcome.obstacle
-        texts = self._judged(example, proposals)
+        texts = _best(self._judged(example, proposals), most)
         words = self.offers.vocabulary.extended(w for text in (*texts, table.tokens) for w in text)
         found = [(self.derivations.of(text, table, words, allow), text) for text in texts]
         rows = list(dict.fromkeys(row for each, _ in found for row in each.rows))
@@ -153,18 +157,33 @@ class DraftProposer:
         sources = Sources(table, tuple(map(self.offers.neighbor, rows)), {})
         return Proposal(example, sources, words.words, outcome)
 
+    def _written(self) -> list[bool]:
+        """Whether each proposer is a policy."""
+        return [True] * len(self.writers) + [False] * bool(self.swap)
+
     def _judged(self, example: Example, proposals: Sequence[Proposal]) -> dict[tuple[str, ...], float]:
         """The texts, each with its score."""
-        texts = {
-            tuple(derive(candidate, each.sources, each.words).draft.tokens): candidate.score
-            for each in proposals
-            for candidate in each.outcome.ranked()
-        }
+        texts: dict[tuple[str, ...], float] = {}
+        for each, is_written in zip(proposals, self._written(), strict=True):
+            for found in each.outcome.ranked():
+                # What a policy writes has its words in its ids; only the splices of swap say them.
+                ids = (number for number in found.ids if number not in (BEGIN_ID, END_ID))
+                words = map(each.words.__getitem__, ids)
+                swapped = () if is_written else derive(found, each.sources, each.words).draft.tokens
+                texts[tuple(words if is_written else swapped)] = found.score
         if len(proposals) == 1 or not texts:
             return texts
         written = [*texts]
         opinions = [log_probabilities(writer, example.table, written) for writer in self.writers]
         return {text: fmean(scores) for text, *scores in zip(written, *opinions, strict=True)}
+
+
+def _best(texts: dict[tuple[str, ...], float], most: int | None) -> dict[tuple[str, ...], float]:
+    """The most probable of texts, and what is as probable as the last of them."""
+    if most is None or len(texts) <= most:
+        return texts
+    bar = sorted(texts.values(), reverse=True)[most - 1]
+    return {text: score for text, score in texts.items() if score >= bar}
 
 
 @dataclass(frozen=True)

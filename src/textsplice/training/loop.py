@@ -82,6 +82,7 @@ class Trainer:
         self.training = config.training
         self.policy = policy
         policy.mixed_precision = multiplies_in_bfloat16(config.training)
+        policy.recompute_layers(config.training.recompute)
         self.folder = run
         self.processes = processes
         self.train = Examples.of(prepared, "train", policy, processes)

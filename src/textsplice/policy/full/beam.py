@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from heapq import merge
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from textsplice.memory import release_memory
 from textsplice.oracle.canvas import ID_MARKS, obstacle
 from textsplice.oracle.numbering import TABLE
 from textsplice.oracle.splice import Splice
@@ -56,7 +56,6 @@ def search_splices(
         if not beams.live:
             break
         beams.advance()
-        release_memory()
     beams.close()
     return beams.outcomes
 
@@ -79,7 +78,7 @@ class _Beams:
         self.live = [Hypothesis.empty(item) for item in range(len(problems) * settings.starts)]
         self.seen: list[set[bytes]] = [set() for _ in self.live]
         self.closed = [p.closed(k) for p, k in zip(problems, states.keys, strict=True)]
-        self.closed_columns: dict[tuple[int, bool, bool], Tensor] = {}
+        self.closed_columns: dict[tuple[int, bool, bool], NDArray[np.bool_]] = {}
         # The table and the neighbors of each problem, as the policy reads them.
         self.read = [np.concatenate([p.case.table, *policy.read_neighbors(p.case)]) for p in problems]
         self.max_canvas = policy.shape.config.max_positions - 2
@@ -131,19 +130,15 @@ class _Beams:
 
     def _first_decisions(self, first: FirstScores) -> list[list[FirstDecision]]:
         """The top K of each item; Stops among them finish their texts."""
-        scores = self._open(first.log_probs)
-        width, columns = self.settings.beam, scores.shape[2]
-        flat = scores.flatten(1)
-        values, places = torch.topk(flat, min(width, flat.shape[1]), dim=1)
+        width = self.settings.beam
+        if any(len(hypothesis.ids) for hypothesis in self.live):
+            found = self._best_first_decisions(first)
+        else:
+            found = [self._best_of_start(first, row) for row in range(len(self.live))]
         stops: list[float] = first.stop.tolist()
         picks: dict[int, list[FirstDecision]] = {}
-        rows = zip(self.live, values.tolist(), places.tolist(), strict=True)
-        for row, (hypothesis, row_values, row_places) in enumerate(rows):
-            picks.setdefault(hypothesis.item, []).extend(
-                FirstDecision(row, place // columns, place % columns, hypothesis.total + value)
-                for value, place in zip(row_values, row_places, strict=True)
-                if value > -INFINITY
-            )
+        for hypothesis, own in zip(self.live, found, strict=True):
+            picks.setdefault(hypothesis.item, []).extend(own)
         best = {item: sorted(p, key=FirstDecision.order)[:width] for item, p in picks.items()}
         for hypothesis, stop in zip(self.live, stops, strict=True):
             rivals = best[hypothesis.item]
@@ -152,50 +147,119 @@ class _Beams:
                 self._finish(hypothesis, stop)
         return [p for p in best.values() if p]
 
-    def _open(self, scores: Tensor) -> Tensor:
-        """Excludes what begin and end, the rules, starts and missing values rule out of the first scores."""
-        for row, hypothesis in enumerate(self.live):
-            own = scores[row]
-            case = hypothesis.item // self.settings.starts
-            length = len(hypothesis.ids)
-            own.index_fill_(1, self._closed_columns(case, hypothesis), -INFINITY)
-            if length:
-                own[0] = -INFINITY
-            if hypothesis.ended:
-                own[length] = -INFINITY
-            if hypothesis.forced:
-                begins = self.policy.here(np.array([segment.start for segment in hypothesis.forced]))
-                kept = own[:, begins].clone()
-                own[:] = -INFINITY
-                own[:, begins] = kept
-            if self.settings.starts > 1 and not length:
-                self._keep_start(own[0], case, hypothesis.item % self.settings.starts)
-        return scores
+    def _best_first_decisions(self, first: FirstScores) -> list[list[FirstDecision]]:
+        """The top K of each hypothesis, all of which have a canvas."""
+        parts = zip(*self._best_parts(first), strict=True)
+        values, gaps, columns = (np.concatenate(pair, axis=1) for pair in parts)
+        order = np.lexsort((columns, gaps, -values), axis=1)[:, : self.settings.beam]
+        values, gaps, columns = (np.take_along_axis(part, order, 1) for part in (values, gaps, columns))
+        totals = np.array([h.total for h in self.live])[:, None] + values
+        return [
+            [FirstDecision(row, *each) for each in zip(*own, strict=True) if each[2] > -INFINITY]
+            for row, own in enumerate(zip(gaps.tolist(), columns.tolist(), totals.tolist(), strict=True))
+        ]
 
-    def _closed_columns(self, case: int, hypothesis: Hypothesis) -> Tensor:
-        """The keys that no splice of this canvas may begin with: begin must come first, end last."""
-        state = (case, len(hypothesis.ids) > 0, hypothesis.ended)
+    def _best_parts(self, first: FirstScores) -> Iterator[tuple[NDArray[Any], ...]]:
+        """Log-probabilities, gaps and columns of the best: among the table's tokens, among all other keys."""
+        width = self.settings.beam
+        total = first.total.cpu().numpy()[:, None]
+        shut = self._shut_gaps(first)
+        table = self._open_table(first).masked_fill_(self.policy.here(shut)[:, :, None], -INFINITY)
+        flat = table.flatten(1)
+        top = torch.topk(flat, min(width, flat.shape[1]), dim=1)
+        places = top.indices.cpu().numpy()
+        yield top.values.cpu().numpy() - total, places // table.shape[2], places % table.shape[2]
+        # The K best pairs are in the K gaps that have the best key.
+        highest = np.full(shut.shape, -np.inf, dtype=np.float32)
+        inside = np.arange(shut.shape[1]) <= first.lengths[:, None]
+        for case in first.keys:
+            self._close_keys(first, case)
+            of_case = (first.case_of == case)[:, None] & inside
+            highest[of_case] = first.keys[case].amax(dim=1).cpu().numpy()
+        highest[shut] = -np.inf
+        gaps = np.argsort(-highest, axis=1, kind="stable")[:, :width]
+        count = min(width, min(keys.shape[1] for keys in first.keys.values()))
+        shape = (len(self.live), gaps.shape[1], count)
+        values, columns = np.empty(shape, dtype=np.float32), np.empty(shape, dtype=np.int64)
+        for case, keys in first.keys.items():
+            rows = np.flatnonzero(first.case_of == case)
+            inside_canvas = np.minimum(gaps[rows], first.lengths[rows][:, None])
+            at = self.policy.here((first.first_gap[rows][:, None] + inside_canvas).ravel())
+            top = torch.topk(keys.index_select(0, at), count, dim=1)
+            values[rows] = top.values.cpu().numpy().reshape(len(rows), *shape[1:])
+            columns[rows] = self.states.open[case][top.indices.cpu().numpy()].reshape(len(rows), *shape[1:])
+        values[np.take_along_axis(highest, gaps, 1) == -np.inf] = -np.inf
+        flat_gaps = np.repeat(gaps, count, axis=1)
+        yield values.reshape(len(gaps), -1) - total, flat_gaps, columns.reshape(len(gaps), -1)
+
+    def _shut_gaps(self, first: FirstScores) -> NDArray[np.bool_]:
+        """The gaps that no splice may begin at: before begin, after end, beyond the canvas."""
+        places = np.arange(first.table.shape[1])
+        last = first.lengths - np.array([h.ended for h in self.live])
+        return (places > last[:, None]) | (places == 0)
+
+    def _open_table(self, first: FirstScores) -> Tensor:
+        """The scores of the table's tokens without those that are closed."""
+        for row, hypothesis in enumerate(self.live):
+            case = hypothesis.item // self.settings.starts
+            size = len(self.problems[case].case.table)
+            shut = self._is_closed(case, begun=True, ended=hypothesis.ended)[:size]
+            if hypothesis.forced:
+                shut = shut | ~np.isin(np.arange(size), [segment.start for segment in hypothesis.forced])
+            if shut.any():
+                first.table[row, :, : len(shut)].index_fill_(
+                    1, self.policy.here(np.flatnonzero(shut)), -INFINITY
+                )
+        return first.table
+
+    def _close_keys(self, first: FirstScores, case: int) -> None:
+        """Excludes the keys that are closed to the canvases of a case: all, where values are forced."""
+        keys, columns = first.keys[case], self.states.open[case]
+        closed = {
+            ended: self.policy.here(np.flatnonzero(self._is_closed(case, begun=True, ended=ended)[columns]))
+            for ended in (False, True)
+        }
+        for row in np.flatnonzero(first.case_of == case).tolist():
+            hypothesis, at = self.live[row], int(first.first_gap[row])
+            own = keys[at : at + len(hypothesis.ids) + 1]
+            if hypothesis.forced:
+                own.fill_(-INFINITY)
+            else:
+                own.index_fill_(1, closed[hypothesis.ended], -INFINITY)
+
+    def _is_closed(self, case: int, *, begun: bool, ended: bool) -> NDArray[np.bool_]:
+        """The keys that no splice of a canvas may begin with: begin must come first, end last."""
+        state = (case, begun, ended)
         closed = self.closed_columns.get(state)
         if closed is None:
             word = self.states.keys[case].word
-            shut = (word == BEGIN_ID) == (len(hypothesis.ids) > 0)
-            if hypothesis.ended:
-                shut |= word == END_ID
+            closed = (word == BEGIN_ID) == begun
+            if ended:
+                closed |= word == END_ID
             by_rules = self.closed[case]
             if by_rules is not None:
-                shut |= by_rules
-            closed = self.closed_columns[state] = self.policy.here(np.flatnonzero(shut))
+                closed |= by_rules
+            self.closed_columns[state] = closed
         return closed
 
-    def _keep_start(self, scores: Tensor, case: int, rank: int) -> None:
-        """Keeps only the keys of the source whose best key has this rank among the sources."""
+    def _best_of_start(self, first: FirstScores, row: int) -> list[FirstDecision]:
+        """The top K on an empty canvas: of the source whose best key has its rank among the sources."""
+        hypothesis = self.live[row]
+        case, rank = divmod(hypothesis.item, self.settings.starts)
         keys = self.states.keys[case]
-        column_scores = scores[: len(keys)].cpu().numpy()
-        order = np.argsort(-column_scores, kind="stable")
-        order = order[column_scores[order] > -INFINITY]
-        sources = list(dict.fromkeys(keys.source[order].tolist()))
-        source = sources[rank] if rank < len(sources) else -1
-        scores[: len(keys)].masked_fill_(self.policy.here(keys.source != source), -INFINITY)
+        scores = first.of(row)[0].cpu().numpy().copy()
+        scores[self._is_closed(case, begun=False, ended=False)] = -np.inf
+        if hypothesis.forced:
+            begins = [segment.start for segment in hypothesis.forced]
+            scores[~np.isin(np.arange(len(scores)), begins)] = -np.inf
+        order = np.argsort(-scores, kind="stable")
+        order = order[scores[order] > -INFINITY]
+        if self.settings.starts > 1:
+            sources = list(dict.fromkeys(keys.source[order].tolist()))
+            source = sources[rank] if rank < len(sources) else -1
+            order = order[keys.source[order] == source]
+        best = order[: self.settings.beam].tolist()
+        return [FirstDecision(row, 0, at, hypothesis.total + float(scores[at])) for at in best]
 
     def _second_decisions(
         self, first: FirstScores, picks: Sequence[Sequence[FirstDecision]]

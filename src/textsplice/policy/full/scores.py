@@ -32,13 +32,14 @@ class CaseStates:
 
     cases: list[Case]
     keys: list[Keys]
-    first_keys: list[Tensor]  # per case, [neighbor tokens + V, d]
+    first_keys: list[Tensor]  # per case, [its open columns, d]
+    open: list[NDArray[np.int64]]  # per case: the columns beyond the table that a splice may begin with
     neighbors: Tensor  # [neighbor tokens of all cases, d]
     neighbor_ends: Tensor  # the second head's keys of the same
     neighbor_start: NDArray[np.int64]  # where each case begins in them, and where the last ends
     words: Tensor  # [V, d]
     word_ends: Tensor
-    shut: list[Tensor]  # per case: the columns that no splice may begin with
+    table_shut: NDArray[np.bool_]  # [cases, S]: padding, and what no splice may begin with
 
 
 @dataclass(frozen=True)
@@ -59,15 +60,18 @@ class Canvases:
 
 @dataclass(frozen=True)
 class FirstScores:
-    """First decisions: `log_probs[h, start, column]`, `stop[h]`; exactly -inf where nothing is allowed.
+    """First decisions, as scores with the softmax `exp(score - total)`; -inf where nothing is allowed.
 
-    `start` goes from 0 to the longest canvas of the batch, `column` as in `Keys`, padded with -inf. This is
-    by far the largest tensor of a search: the caller may overwrite it. The rest is what the second decision
-    needs: the states of canvases and tables, and where those of each hypothesis begin.
+    `keys[c]` holds a row for each gap of each canvas of case c, and a column for each of its open columns;
+    the gaps of hypothesis h begin at row `first_gap[h]`. By far the largest tensors of a search: the caller
+    may overwrite them, and `table`. The rest is what the second decision needs.
     """
 
-    log_probs: Tensor  # [H, G, K]
-    stop: Tensor  # [H]
+    keys: dict[int, Tensor]
+    first_gap: NDArray[np.int64]
+    table: Tensor  # [H, G, S]
+    total: Tensor  # [H]
+    stop: Tensor  # [H]: log-probabilities
     states: CaseStates
     case_of: NDArray[np.int64]
     lengths: NDArray[np.int64]
@@ -75,6 +79,29 @@ class FirstScores:
     canvas_start: NDArray[np.int64]
     tables: Tensor
     table_start: NDArray[np.int64]
+
+    def of(self, hypothesis: int) -> Tensor:
+        """The log-probabilities of one hypothesis, `[its gaps, its columns]`."""
+        case = int(self.case_of[hypothesis])
+        gaps, keys = int(self.lengths[hypothesis]) + 1, self.states.keys[case]
+        own = torch.full((gaps, len(keys)), NEVER, device=self.total.device)
+        size = len(self.states.cases[case].table)
+        own[:, :size] = self.table[hypothesis, :gaps, :size]
+        at = int(self.first_gap[hypothesis])
+        columns = torch.from_numpy(self.states.open[case]).to(own.device)
+        own[:, columns] = self.keys[case][at : at + gaps]
+        return own - self.total[hypothesis]
+
+    @property
+    def log_probs(self) -> Tensor:
+        """All of them, `[H, G, K]`, padded with -inf; a search does not need them all."""
+        every = [self.of(hypothesis) for hypothesis in range(len(self.case_of))]
+        width = max((own.shape[1] for own in every), default=0)
+        padded = torch.full((len(every), int(self.lengths.max(initial=0)) + 1, width), NEVER)
+        padded = padded.to(self.total.device)
+        for row, own in enumerate(every):
+            padded[row, : own.shape[0], : own.shape[1]] = own
+        return padded
 
 
 @torch.no_grad()
@@ -87,16 +114,25 @@ def encode_cases(policy: FullModel, cases: Sequence[Case], encodings: Encoded | 
     sizes = [len(own) for own in neighbors]
     first_keys = policy.first.neighbor_keys(every).split(sizes)
     keys = [Keys(case, policy.shape.word_ids()) for case in cases]
+    lengths = [len(case.table) for case in cases]
+    opened = [n + np.flatnonzero(own.allowed[n:]) for n, own in zip(lengths, keys, strict=True)]
+    table_shut = np.ones((len(cases), max(lengths)), dtype=np.bool_)
+    for row, (length, own) in enumerate(zip(lengths, keys, strict=True)):
+        table_shut[row, :length] = ~own.allowed[:length]
     return CaseStates(
         cases=list(cases),
         keys=keys,
-        first_keys=[torch.cat([own, word_keys]) for own in first_keys],
+        first_keys=[
+            torch.cat([own, word_keys])[policy.here(columns - length)]
+            for own, columns, length in zip(first_keys, opened, lengths, strict=True)
+        ],
+        open=opened,
         neighbors=every,
         neighbor_ends=policy.second.neighbor_keys(every),
         neighbor_start=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         words=words,
         word_ends=policy.second.word_keys(words),
-        shut=[policy.here(np.flatnonzero(~own.allowed)) for own in keys],
+        table_shut=table_shut,
     )
 
 
@@ -106,38 +142,34 @@ def first_scores(policy: FullModel, states: CaseStates, canvases: Canvases) -> F
     tables, table_start = _encode_tables(policy, states, canvases)
     packing = pack(canvases.lengths + 2)
     canvas = _decode(policy, states, canvases, packing, tables, table_start)
-    table_keys = policy.first.table_keys(tables)
-
-    hypotheses = len(canvases.case_of)
-    columns = max((len(states.keys[c]) for c in set(canvases.case_of.tolist())), default=0)
-    gaps = int(canvases.lengths.max(initial=0)) + 1
-    log_probs = torch.empty(hypotheses, gaps, columns, device=policy.device)
-    stop = torch.empty(hypotheses, device=policy.device)
-    for case in np.unique(canvases.case_of).tolist():
-        rows = np.flatnonzero(canvases.case_of == case)
-        lengths = canvases.lengths[rows]
-        places = np.arange(int(lengths.max()) + 1)
-        at, width = policy.here(rows), len(places)
-        # A gap has the state of the token left of it; no gap is right of the last padding token.
-        inside = packing.start[rows][:, None] + np.minimum(places, lengths[:, None])
-        gap = functional.embedding(policy.here(inside), canvas)  # [R, L, d]
-        size = len(states.cases[case].table)
-        own = functional.embedding(policy.here(table_start[rows][:, None] + np.arange(size)), table_keys)
-        scores = torch.cat([gap @ own.mT, gap @ states.first_keys[case].T], dim=2)  # [R, L, K]
-        scores.index_fill_(2, states.shut[case], NEVER)
-        scores.masked_fill_(policy.here(places > lengths[:, None])[:, :, None], NEVER)
-        ends = gap[:, 0] @ policy.first.stop  # [R]
-        total = torch.logaddexp(scores.flatten(1).logsumexp(dim=1), ends)
-        log_probs[at, :width, : scores.shape[2]] = scores.sub_(total[:, None, None])
-        log_probs[at, width:] = NEVER
-        log_probs[at, :width, scores.shape[2] :] = NEVER
-        stop[at] = ends - total
+    case_of, lengths = canvases.case_of, canvases.lengths
+    # A gap has the state of the token left of it; no gap is right of the last padding token.
+    places = np.arange(int(lengths.max(initial=0)) + 1)
+    inside = places <= lengths[:, None]
+    row, place = np.nonzero(inside)
+    gaps = functional.embedding(policy.here(packing.start[row] + place), canvas)  # [all gaps, d]
+    keys: dict[int, Tensor] = {}
+    first_gap = np.zeros(len(lengths), dtype=np.int64)
+    over_keys = torch.full(inside.shape, NEVER, device=policy.device)
+    for case in np.unique(case_of).tolist():
+        own = np.flatnonzero(case_of[row] == case)
+        scores = keys[case] = gaps.index_select(0, policy.here(own)) @ states.first_keys[case].T
+        over_keys[policy.here(row[own]), policy.here(place[own])] = scores.logsumexp(dim=1)
+        mine = case_of == case
+        first_gap[mine] = np.cumsum(lengths[mine] + 1) - (lengths[mine] + 1)
+    table = _table_scores(policy, states, canvases, gaps, inside, tables, table_start)
+    ends = functional.embedding(policy.here(packing.start), canvas) @ policy.first.stop  # [H]
+    every = torch.cat([over_keys, table.logsumexp(dim=2), ends[:, None]], dim=1)
+    total = every.logsumexp(dim=1)
     return FirstScores(
-        log_probs=log_probs,
-        stop=stop,
+        keys=keys,
+        first_gap=first_gap,
+        table=table,
+        total=total,
+        stop=ends - total,
         states=states,
-        case_of=canvases.case_of,
-        lengths=canvases.lengths,
+        case_of=case_of,
+        lengths=lengths,
         canvas=canvas,
         canvas_start=packing.start,
         tables=tables,
@@ -193,6 +225,27 @@ def second_scores(
     allowed = policy.here(stop_allowed[:, :, None] & end_allowed[:, None, :])
     scores = (canvas @ keys.mT).masked_fill(~allowed, NEVER)
     return scores - scores.flatten(1).logsumexp(dim=1)[:, None, None]
+
+
+def _table_scores(
+    policy: FullModel,
+    states: CaseStates,
+    canvases: Canvases,
+    gaps: Tensor,
+    inside: NDArray[np.bool_],
+    tables: Tensor,
+    table_start: NDArray[np.int64],
+) -> Tensor:
+    """The scores of all gaps with the tokens of their own table, `[H, G, S]`."""
+    grid = np.cumsum(inside).reshape(inside.shape) - 1
+    canvas = functional.embedding(policy.here(grid), gaps)
+    sizes = np.array([len(case.table) for case in states.cases], dtype=np.int64)[canvases.case_of]
+    width = int(sizes.max(initial=1))
+    places = table_start[:, None] + np.minimum(np.arange(width), sizes[:, None] - 1)
+    own = functional.embedding(policy.here(places), policy.first.table_keys(tables))
+    scores = torch.bmm(canvas, own.mT)
+    shut = ~inside[:, :, None] | states.table_shut[canvases.case_of, :width][:, None]
+    return scores.masked_fill_(policy.here(shut), NEVER)
 
 
 def _encode_tables(

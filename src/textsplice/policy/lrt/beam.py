@@ -23,41 +23,17 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from textsplice.config import SearchConfig
-from textsplice.oracle.splice import Origin, Splice
+from textsplice.oracle.splice import Origin
 from textsplice.policy.device import to_device
 from textsplice.policy.lrt.model import Cache, LrtModel, LrtStates
+from textsplice.policy.lrt.plain import PlainBeams, splices
+from textsplice.policy.lrt.settings import INFINITY, TokenSettings
 from textsplice.policy.policy import Encoded
-from textsplice.policy.problem import Candidate, Draft, Outcome, Problem, wants_one
+from textsplice.policy.problem import Candidate, Draft, Outcome, Problem
 from textsplice.text.linearize import Segment
 from textsplice.text.vocabulary import BEGIN_ID, END_ID
 
-INFINITY = float("inf")
 FURTHER = 64  # words looked at beside the best, where a rule may refuse those
-
-
-@dataclass(frozen=True, slots=True)
-class TokenSettings:
-    """`wanted` texts are looked for; a text has at most `max_tokens` tokens, including its end.
-
-    A text is dropped once `horizon` more tokens could not bring it among the wanted even if all of them
-    were certain. `horizon = max_tokens` drops only what can't be among the wanted at all, and writes on
-    long after the texts that are given: on 92 of E2E's dev tables to 72 tokens, where 10 writes to 45. The
-    three best texts of S2S+copy were the same with 5, 10 and 120, in 52, 57 and 100 % of the time. What 10
-    can lose are much longer texts: a policy that repeats itself is surer of it each time.
-    """
-
-    beam: int = 5
-    max_tokens: int = 120
-    wanted: int = 1
-    marginalize: bool = True
-    horizon: int = 10
-
-    @classmethod
-    def of(cls, search: SearchConfig) -> TokenSettings:
-        """The settings of the beam for the settings of a search."""
-        wanted = 1 if wants_one(search) else search.beam
-        return cls(search.beam, search.max_tokens, wanted, search.marginalize)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +78,8 @@ def search_tokens(
 ) -> list[Outcome]:
     """What the beam finds for each problem; one that gets stuck does not hold up the others."""
     states = policy.encode_cases([problem.case for problem in problems], encodings)
+    if settings.marginalize and not any(problem.rules for problem in problems):
+        return PlainBeams(policy, states, settings).run()
     beams = _TokenBeams(policy, problems, settings, states)
     for _ in range(beams.longest):
         if not beams.live:
@@ -231,7 +209,7 @@ class _TokenBeams:
         origins = self._origins(prefix.case, prefix.columns)
         sources = replace(problem.sources, words=self.words)
         tokens = [self.words[number] for number in prefix.ids[1:]]
-        text = Draft(tokens, origins[1:], sources, _splices(origins))
+        text = Draft(tokens, origins[1:], sources, splices(origins))
         may_end = len(tokens) > 0
         for rule in problem.rules:
             broken = rule.violation(text)
@@ -256,8 +234,8 @@ class _TokenBeams:
                 self.outcomes[prefix.case].finish(self._candidate(prefix, column, score))
 
     def _candidate(self, prefix: Prefix, end: int, score: float) -> Candidate:
-        splices = _splices(self._origins(prefix.case, (*prefix.columns, end)))
-        return Candidate(splices, prefix.ids[1:], score)
+        origins = self._origins(prefix.case, (*prefix.columns, end))
+        return Candidate(splices(origins), prefix.ids[1:], score)
 
     def _origins(self, case: int, columns: Sequence[int]) -> list[Origin]:
         """The origins of the tokens of a text, begin first; each was placed by a step of its own."""
@@ -281,8 +259,3 @@ class _TokenBeams:
             if by_rules is not None:
                 closed[row, : len(keys)] |= torch.from_numpy(by_rules)
         return to_device((closed, ends), self.policy.device)
-
-
-def _splices(origins: Sequence[Origin]) -> tuple[Splice, ...]:
-    """The derivation of a text from the origins of its tokens: one splice per token."""
-    return tuple(Splice(o.step, o.step, o.neighbor, o.position, o.position + 1) for o in origins)

@@ -14,9 +14,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from textsplice.policy.cases import Case, Keys
+from textsplice.policy.cases import Case, Keys, numbers_of
 from textsplice.policy.device import to_device
 from textsplice.policy.examples import TrainingSplit
+from textsplice.policy.kept import Kept
 from textsplice.policy.lrt.batch import LrtBatch, LrtCase, collate_lrt
 from textsplice.policy.output import PolicyOutput
 from textsplice.policy.packing import pack, padding_mask
@@ -36,11 +37,18 @@ class LrtStates:
 
     cases: list[Case]
     keys: list[Keys]
-    projected: list[Tensor]  # per case, [its columns, d]
-    allowed: list[Tensor]  # per case, [its columns] bool
+    own: Tensor  # [cases, W, d]: the keys of the tokens of table and neighbors, padded
+    own_shut: Tensor  # [cases, W] bool: padding, field names, masks
+    word_keys: Tensor  # [V, d]
     encoded: Tensor  # [cases, S, d]: the tables
     tables: list[Tensor]  # per decoder layer, [cases, S, 2d]: keys and values of the tables
     table_mask: Tensor | None  # [cases, 1, 1, S]
+
+    def scores(self, case: int, states: Tensor) -> Tensor:
+        """The score of each of a case's columns at decoder states `[n, d]`; -inf where none is allowed."""
+        texts = int(self.keys[case].offsets[-2])
+        own = (states @ self.own[case, :texts].T).masked_fill_(self.own_shut[case, :texts], NEVER)
+        return torch.cat([own, states @ self.word_keys.T], dim=1)
 
 
 @dataclass(frozen=True)
@@ -77,6 +85,7 @@ class LrtModel(Policy):
     def __init__(self, shape: PolicyShape) -> None:
         super().__init__(shape)
         self.keys = LrtKeys(shape.config.d_model, neighbors=self.kind.uses_neighbors)
+        self._words_kept = Kept()
 
     def collate(self, split: TrainingSplit, store_tokens: Ragged, rows: NDArray[np.int64]) -> LrtBatch:
         return collate_lrt(self.shape, split, store_tokens, rows, neighbors=self.kind.uses_neighbors)
@@ -130,26 +139,45 @@ class LrtModel(Policy):
         width = int(lengths.max(initial=1))
         inside = np.minimum(np.arange(width), np.maximum(lengths - 1, 0)[:, None])
         tables = flat[self.here(packing.start[:, None] + inside)]  # [cases, S, d]
-        word_keys = self.keys.word(self.word_states())
         keys = [Keys(case, self.shape.word_ids()) for case in cases]
-        projected = [
-            torch.cat(
-                [
-                    self.keys.table(table[:length]),
-                    self.keys.neighbor(own) if len(own) else own,
-                    word_keys,
-                ]
-            )
-            for table, length, own in zip(tables, lengths.tolist(), neighbors, strict=True)
-        ]
+        own, shut = self._own_keys(keys, lengths, tables, neighbors)
         return LrtStates(
             cases=list(cases),
             keys=keys,
-            projected=projected,
-            allowed=[self.here(own.allowed) for own in keys],
+            own=own,
+            own_shut=shut,
+            word_keys=self._word_keys(),
             encoded=tables,
             tables=self.decoder.project_tables(tables),
             table_mask=to_device(padding_mask(lengths, width), self.device),
+        )
+
+    def _own_keys(
+        self, keys: Sequence[Keys], lengths: NDArray[np.int64], tables: Tensor, neighbors: Sequence[Tensor]
+    ) -> tuple[Tensor, Tensor]:
+        """The keys of each case's table and neighbors, and which of them stand for nothing."""
+        projected = self.keys.table(tables)
+        widest = max(int(own.offsets[-2]) for own in keys)
+        shut = np.ones((len(keys), widest), dtype=np.bool_)
+        for row, own in enumerate(keys):
+            texts = int(own.offsets[-2])
+            shut[row, :texts] = ~own.allowed[:texts]
+        if not any(map(len, neighbors)):
+            return projected, self.here(shut)
+        own_keys = projected.new_zeros(len(keys), widest, projected.shape[-1])
+        sizes = [len(own) for own in neighbors]
+        parts = self.keys.neighbor(torch.cat(list(neighbors))).split(sizes)
+        for row, (length, part) in enumerate(zip(lengths.tolist(), parts, strict=True)):
+            own_keys[row, :length] = projected[row, :length]
+            own_keys[row, length : length + len(part)] = part
+        return own_keys, self.here(shut)
+
+    def _word_keys(self) -> Tensor:
+        """The keys of the generable words, made once for the same weights."""
+        norm = self.encoder.embeddings.norm
+        return self._words_kept.of(
+            (self.tokens.weight, norm.weight, norm.bias, self.keys.word.weight),
+            lambda: self.keys.word(self.word_states()),
         )
 
     @torch.no_grad()
@@ -173,12 +201,11 @@ class LrtModel(Policy):
             [table[at] for table in states.tables],
             None if states.table_mask is None else states.table_mask[at],
         )
-        width = max((len(states.projected[c]) for c in set(case_of.tolist())), default=0)
+        width = max((len(states.keys[c]) for c in set(case_of.tolist())), default=0)
         log_probs = torch.full((len(case_of), width), NEVER, device=self.device)
         for case in set(case_of.tolist()):
             rows = self.here(np.flatnonzero(case_of == case))
-            scores = state[rows] @ states.projected[case].T
-            scores.masked_fill_(~states.allowed[case], NEVER)
+            scores = states.scores(case, state[rows])
             log_probs[rows, : scores.shape[1]] = scores.log_softmax(dim=1)
         return log_probs, Cache(position + 1, seen)
 
@@ -189,7 +216,6 @@ class LrtModel(Policy):
         All texts are read at once. The probability of a token is the sum over all keys that stand for it.
         """
         states = self.encode_cases([case], encodings)
-        keys, allowed = states.keys[0], states.allowed[0]
         first = np.zeros(len(texts.values), dtype=np.bool_)
         first[texts.offsets[:-1]] = True
         packing = pack(texts.lengths - 1)
@@ -204,11 +230,26 @@ class LrtModel(Policy):
         contexts = [Context(table.expand(block.rows, -1)) for block in packing.blocks]
         read, contexts = to_device((read, contexts), self.device)
         canvas = self.decode(read, states.encoded[0], contexts)[self.here(packing.places())]  # [tokens, d]
-        scores = (canvas @ states.projected[0].T).masked_fill_(~allowed, NEVER)
-        said = self.here(texts.values[~first][:, None] == keys.word)
-        right = scores.masked_fill(~said, NEVER).logsumexp(dim=1) - scores.logsumexp(dim=1)
+        following = texts.values[~first]
+        right, total = self._likelihood_of(states, canvas, following.astype(np.int64))
+        right = right - total
         text_of = torch.from_numpy(np.repeat(np.arange(len(texts)), texts.lengths - 1))
         return torch.zeros(len(texts)).index_add_(0, text_of, right.clamp_min(UNSAYABLE).cpu())
+
+    def _likelihood_of(
+        self, states: LrtStates, canvas: Tensor, following: NDArray[np.int64]
+    ) -> tuple[Tensor, Tensor]:
+        """The logs of the exponential scores of all keys that say each following token, and of all keys."""
+        keys = states.keys[0]
+        texts = int(keys.offsets[-2])
+        own = (canvas @ states.own[0, :texts].T).masked_fill_(states.own_shut[0, :texts], NEVER)
+        words = canvas @ states.word_keys.T  # [tokens, V]
+        number = numbers_of(keys.words, following)
+        word = words.gather(1, self.here(np.maximum(number, 0))[:, None])[:, 0]
+        word = word.masked_fill(self.here(number < 0), NEVER)
+        said = self.here(following[:, None] == keys.word[:texts])
+        copied = own.masked_fill(~said, NEVER).logsumexp(dim=1)
+        return torch.logaddexp(copied, word), torch.logaddexp(own.logsumexp(dim=1), words.logsumexp(dim=1))
 
     def marginalize(
         self, states: LrtStates, case_of: NDArray[np.int64], log_probs: Tensor, size: int

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from textsplice.config import SearchConfig
-from textsplice.policy.lrt.beam import TokenSettings, search_tokens
+from textsplice.policy.lrt.beam import search_tokens
 from textsplice.policy.lrt.model import LrtModel
+from textsplice.policy.lrt.settings import TokenSettings
 from textsplice.policy.policy import Encoded
 from textsplice.policy.problem import Outcome, Problem
 

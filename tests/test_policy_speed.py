@@ -1,0 +1,99 @@
+"""What was made faster computes what the plain way computes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from policy_toys import toy_shape, toy_split
+from textsplice.policy.checkpoint import new_policy
+from textsplice.policy.kept import Kept
+from textsplice.policy.lrt.policy import LrtPolicy
+from textsplice.policy.lrt.tree import Trees
+from textsplice.search.choose import ORDER, similarities
+from textsplice.text.vocabulary import BEGIN_ID
+
+TEXTS = st.lists(st.lists(st.integers(0, 4), max_size=9), max_size=4)
+
+
+def similarity(one: Sequence[int], other: Sequence[int]) -> float:
+    """The definition: the mean over n of the smoothed F1 of the n-grams."""
+    total = 0.0
+    for n in range(1, ORDER + 1):
+        mine, theirs = (
+            Counter(tuple(text[i : i + n]) for i in range(len(text) - n + 1)) for text in (one, other)
+        )
+        total += (2 * (mine & theirs).total() + 1) / (mine.total() + theirs.total() + 1)
+    return total / ORDER
+
+
+@given(TEXTS, TEXTS)
+def test_similarities_are_those_of_the_definition_bit_by_bit(
+    ones: list[list[int]], others: list[list[int]]
+) -> None:
+    assert similarities(ones, others) == [[similarity(one, other) for other in others] for one in ones]
+
+
+def test_texts_of_a_tree_are_read_as_texts_with_a_cache_of_their_own() -> None:
+    split, store = toy_split(3)
+    policy = new_policy(toy_shape("lrt"), seed=1).eval()
+    assert isinstance(policy, LrtPolicy)
+    states = policy.encode_cases([split.case(row, store) for row in (0, 4)])
+    trees = Trees(policy, 2, states.tables, states.table_mask)
+    both = np.array([0, 2])
+    trees.step(np.full(2, BEGIN_ID), both)
+    trees.follow(np.array([0, 0, 2]), np.array([0, 1, 2]))  # two texts of the first table, one of the second
+    trees.step(np.array([20, 21, 22]), np.array([0, 1, 2]))
+    trees.follow(np.array([1, 0]), np.array([0, 1]))  # they change places; the other table has no text left
+    trees.keep(np.array([0]))
+    found, _ = trees.step(np.array([9, 9]), np.array([0, 1]))
+    for row, second in enumerate((21, 20)):
+        past = None
+        for position, token in enumerate((BEGIN_ID, second, 9)):
+            with torch.no_grad():
+                expected, past = policy.decoder.step(
+                    policy.tokens(torch.tensor([token])),
+                    position,
+                    past,
+                    [table[:1] for table in states.tables],
+                    None if states.table_mask is None else states.table_mask[:1],
+                )
+        assert torch.allclose(found[row], expected[0], atol=1e-5)
+
+
+def test_what_is_kept_of_weights_is_made_again_when_they_change() -> None:
+    weight, made = torch.nn.Parameter(torch.ones(2)), []
+    kept = Kept()
+
+    def make() -> torch.Tensor:
+        made.append(1)
+        return weight.detach() * 2
+
+    assert kept.of([weight], make) is kept.of([weight], make)
+    with torch.no_grad():
+        weight += 1
+    assert kept.of([weight], make).tolist() == [4, 4]
+    assert kept.of([torch.nn.Parameter(torch.ones(2))], make) is not kept.of([weight], make)
+    assert len(made) == 4
+
+
+@pytest.mark.parametrize("kind", ["full", "lrt"])
+def test_layers_that_are_computed_again_have_the_same_loss_and_gradients(kind: str) -> None:
+    split, store = toy_split(2)
+    found = []
+    for recompute in (False, True):
+        policy = new_policy(toy_shape(kind, dropout=0.2), seed=1).train()
+        policy.recompute_layers(recompute)
+        torch.manual_seed(5)
+        output = policy(policy.collate(split, store, np.arange(4)))
+        output.loss.backward()
+        found.append((output.loss.item(), [weight.grad for weight in policy.parameters()]))
+    (loss, gradients), (other_loss, others) = found
+    assert loss == other_loss
+    assert all(torch.equal(one, other) for one, other in zip(gradients, others, strict=True))
