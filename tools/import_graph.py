@@ -27,7 +27,7 @@ BASE = (
         "memory",
         "extensions",
     ),
-    "callable_module",
+    *("callable_module", "engine", "ray_cluster"),
 )
 ROOMS = (
     *("corpus", "text", "slots", "neighbors", "oracle", "runs"),

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from textsplice.cli.engine import EngineName, PartsFolder, Workers, chosen_engine, cut, write_in_parts
 from textsplice.cli.output import say
 from textsplice.cli.reading import Records, opened_source, say_lists
-from textsplice.cli.writing import check_out, opened, pass_written, row_writer
+from textsplice.cli.writing import cells_writer, check_out, opened, pass_written, row_writer
 
 if TYPE_CHECKING:
     from textsplice.search.rules import Rule
@@ -174,6 +175,9 @@ def generate(
     cache_encodings: CacheEncodings = False,
     check: Check = False,
     selectors: Selectors = False,
+    engine: EngineName = None,
+    workers: Workers = None,
+    parts: PartsFolder = None,
     quiet: Quiet = False,
 ) -> None:
     """Write one JSON object per table: text, splices, provenance, score, rules (docs/formats.md).
@@ -188,6 +192,7 @@ def generate(
 
     check_out(out, resume=resume, selectors=selectors)
     check_format(input_format)
+    bulk = chosen_engine(engine, workers, parts)
     for folder in filter(None, (run, store)) if check else ():
         check_folder(folder)
     splicer = open_splicer(run, swap=swap, store=store)
@@ -220,6 +225,24 @@ def generate(
             if cache_encodings:
                 _cache_encodings(splicer, quiet=quiet)
             write = row_writer(file, out, found.fields, selectors=selectors)
+            if bulk is not None:
+                from textsplice.cli.bulk import generate_work, tables_a_part, told_example
+
+                counts |= write_in_parts(
+                    bulk,
+                    generate_work(
+                        splicer, run, store, swap=swap, search=search, rules=rules, selectors=selectors
+                    ),
+                    cut(examples, tables_a_part(search), told_example),
+                    file,
+                    out,
+                    folder=parts,
+                    label="generating",
+                    total=found.count - done,
+                    quiet=quiet,
+                    write=cells_writer(write, out),
+                )
+                examples = iter(())
             for generation in splicer.generate_many(
                 examples,
                 rules=rules,

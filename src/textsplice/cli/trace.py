@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from textsplice.cli.engine import EngineName, PartsFolder, Workers, chosen_engine, cut, write_in_parts
 from textsplice.cli.generate import Selectors
 from textsplice.cli.output import say
 from textsplice.cli.reading import say_lists
@@ -17,6 +19,7 @@ from textsplice.cli.writing import opened
 if TYPE_CHECKING:
     from textsplice.config import CorpusConfig
     from textsplice.corpus import Corpus
+    from textsplice.search.generation import Generation
     from textsplice.trace.tracing import Tracer
 
 EPILOG = """Examples:
@@ -50,6 +53,9 @@ def trace(
         bool, typer.Option("--fast", help="Look only at texts that share much with it: fewest is not proved.")
     ] = False,
     selectors: Selectors = False,
+    engine: EngineName = None,
+    workers: Workers = None,
+    parts: PartsFolder = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No bar, no summary.")] = False,
 ) -> None:
     """Derive texts of any origin from the texts of a store with the fewest splices, and show what is in none.
@@ -61,24 +67,44 @@ def trace(
     from textsplice.search.rows import write_row
     from textsplice.trace.reading import read_drafts, require_traceable
 
+    bulk = chosen_engine(engine, workers, parts)
     drafts = list(read_drafts(texts, like_store(texts, store, split, text_column)))
     tracer = open_tracer(store, split, text_column, quiet=quiet)
     require_traceable(drafts, tracer.sources.tokenizer)
-    tokens = covered = gaps = 0
-    with (
-        opened(out) as file,
-        bar(len(drafts), "tracing", quiet=quiet or out is None) as progress,
-    ):
-        for draft in drafts:
-            traced = tracer.trace(draft.text, draft.table, id=draft.id, exact=not fast)
-            write_row(file, traced.with_selectors() if selectors else traced, out)
-            tokens += len(traced.tokens)
-            covered += round(len(traced.tokens) * (traced.traced.covered if traced.traced else 0))
-            gaps += len(traced.gaps)
-            progress.advance(1)
+    counts: Counter[str] = Counter()
+    with opened(out) as file:
+        if bulk is not None:
+            from textsplice.cli.bulk import TEXTS, told_draft, trace_work
+
+            counts = write_in_parts(
+                bulk,
+                trace_work(tracer, store, split, text_column, fast=fast, selectors=selectors),
+                cut(drafts, TEXTS, told_draft),
+                file,
+                out,
+                folder=parts,
+                label="tracing",
+                total=len(drafts),
+                quiet=quiet,
+            )
+        else:
+            with bar(len(drafts), "tracing", quiet=quiet or out is None) as progress:
+                for draft in drafts:
+                    traced = tracer.trace(draft.text, draft.table, id=draft.id, exact=not fast)
+                    write_row(file, traced.with_selectors() if selectors else traced, out)
+                    counts.update(tallied(traced))
+                    progress.advance(1)
     if not quiet:
-        share = f"{covered / tokens:.1%} of {tokens:,} words and marks have a source"
-        say(f"{out or 'standard output'}: {len(drafts)} traced; {share}; {gaps} gaps.", err=True)
+        share = f"{counts['covered'] / counts['tokens']:.1%} of {counts['tokens']:,} words and marks"
+        told = f"{len(drafts)} traced; {share} have a source; {counts['gaps']} gaps."
+        say(f"{out or 'standard output'}: {told}", err=True)
+
+
+def tallied(traced: Generation) -> dict[str, int]:
+    """What the summary counts of a trace."""
+    tokens = len(traced.tokens)
+    covered = round(tokens * (traced.traced.covered if traced.traced else 0))
+    return {"tokens": tokens, "covered": covered, "gaps": len(traced.gaps)}
 
 
 def open_tracer(
