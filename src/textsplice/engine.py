@@ -1,105 +1,32 @@
 """Where bulk work runs: on this machine's cores, or on a Ray cluster. The results are the same.
 
-Work is cut into parts. A part's *key* is a hash of all that decides its result: the part itself, the settings,
-what is read, and the code. Results are kept under their keys (`Place`), so whoever does the same work again,
-after a crash or on other machines, does only what is missing. What comes back of a worker is bytes; nothing
-that was pickled is ever read from a disk.
+They are kept under the keys of their parts (`Place`), so whoever does the same work again, after a crash or
+on other machines, does only what is missing.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import platform
 import signal
 import sys
 import threading
-import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from functools import cache, lru_cache
-from importlib import import_module
-from importlib.resources import files
-from importlib.resources.abc import Traversable
-from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol, cast
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, cast
 
 from textsplice import errors
-from textsplice.errors import ConfigError, InputError, MissingExtraError, StorageError, TextspliceError
+from textsplice.errors import ConfigError, InputError, StorageError, TextspliceError
 from textsplice.progress import bar
+from textsplice.ray_cluster import Tasks, connected, cores, import_ray
+from textsplice.work import RETRIES, Answer, Part, Place, Pool, Work, answer
 
-RETRIES = 3  # how often a part is tried again whose worker ended without an answer
 A_WORKER = 2  # parts that are under way for each worker: one at work, one that waits
-MEMORY = 1 << 30  # bytes that a worker takes, unless the work says otherwise
-PASSED_ON = ("TEXTSPLICE_PLUGINS", "XDG_CACHE_HOME")  # variables that workers on other machines get too
 LOCAL, RAY = "local", "ray"
 EXAMPLES = "Examples: local, local:4, ray, ray:auto, ray:HOST:PORT."
-
-Part = Sequence[object]  # plain JSON
-Do = Callable[[Any], bytes]
-
-
-class Place(Protocol):
-    """Where results are kept."""
-
-    def __contains__(self, key: object, /) -> bool:
-        """Whether the result with this key is there, whole."""
-        ...
-
-    def put(self, key: str, result: bytes) -> None:
-        """Keeps a result."""
-        ...
-
-
-@dataclass(frozen=True)
-class Work:
-    """What is done with each part.
-
-    `function` is `module:name` of a function that is called with `settings` once in each process, and returns
-    a function from a part to bytes. What it opens there, it opens once.
-    """
-
-    function: str
-    settings: Mapping[str, object]
-    made_from: Sequence[object] = ()  # what else decides the results: hashes and ids of what is read
-    needs: Sequence[str] = ()  # files and folders that each machine must have
-    memory: int = MEMORY  # bytes that a worker takes at most
-
-    def key(self, part: Part) -> str:
-        """The name of a part's result."""
-        told = json.dumps([fingerprint(), self.function, self.settings, self.made_from, part], sort_keys=True)
-        return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
-
-    def order(self) -> str:
-        """What a worker is told, the same for all parts."""
-        environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-        settings, needs = dict(self.settings), list(self.needs)
-        return json.dumps([fingerprint(), self.function, settings, needs, str(Path.cwd()), environment])
-
-
-class Answer(NamedTuple):
-    """What a worker sends back: a result, or what went wrong, as plain strings."""
-
-    status: Literal["done", "refused", "memory", "failed"]
-    result: bytes = b""
-    told: tuple[str | None, ...] = ()
-
-
-class Pool(ABC):
-    """Workers that are at it."""
-
-    @abstractmethod
-    def submit(self, part: str) -> object:
-        """Begins a part; what it returns stands for it."""
-
-    @abstractmethod
-    def next(self) -> list[tuple[object, Answer | None]]:
-        """Waits for parts that are done, with their answers; None for one whose worker was lost."""
 
 
 class Engine(ABC):
@@ -113,7 +40,7 @@ class Engine(ABC):
         """How many parts can be done at the same time."""
 
     @abstractmethod
-    def _pool(self, work: Work) -> Any:
+    def _pool(self, work: Work) -> AbstractContextManager[Pool]:
         """A context in which there is a `Pool` for this work."""
 
     def run(
@@ -167,16 +94,16 @@ class Engine(ABC):
 class _Started:
     """A pool that is started when it is first asked for: often there is nothing left to do."""
 
-    def __init__(self, context: Callable[[], Any]) -> None:
-        self._make = context
-        self._context: Any = None
+    def __init__(self, make: Callable[[], AbstractContextManager[Pool]]) -> None:
+        self._make = make
+        self._context: AbstractContextManager[Pool] | None = None
         self._pool: Pool | None = None
 
     @property
     def pool(self) -> Pool:
         if self._pool is None:
             self._context = self._make()
-            self._pool = cast(Pool, self._context.__enter__())
+            self._pool = self._context.__enter__()
         return self._pool
 
     def __enter__(self) -> _Started:
@@ -211,7 +138,7 @@ class LocalEngine(Engine):
 
 
 class _Processes(Pool):
-    """Worker processes. If one is killed, all are started again: the executor can't tell whose fault it was."""
+    """Worker processes. If one is killed, all are started again: the executor can't tell which it was."""
 
     def __init__(self, work: Work, workers: int) -> None:
         self._order, self._workers = work.order(), workers
@@ -258,15 +185,16 @@ class _Processes(Pool):
 
     def stop(self) -> None:
         """Ends the workers now, in the middle of their parts."""
-        workers = list((cast("dict[int, Any] | None", getattr(self.executor, "_processes", None)) or {}).values())
+        processes: dict[int, Any] = getattr(self.executor, "_processes", None) or {}
+        found = list(processes.values())
         self.executor.shutdown(wait=False, cancel_futures=True)
-        for worker in workers:
+        for worker in found:
             worker.terminate()
 
 
 @contextmanager
 def _one_thread() -> Generator[None]:
-    """Processes that are started here calculate with one thread each: there are as many as there are cores."""
+    """Processes that are started here calculate with one thread each: there is one for each core."""
     before = os.environ.get("OMP_NUM_THREADS")
     os.environ["OMP_NUM_THREADS"] = "1"
     try:
@@ -303,55 +231,17 @@ class RayEngine(Engine):
     def __init__(self, address: str | None = None, workers: int | None = None) -> None:
         self.address = address
         self._most = workers
-        self._ray: Any = _import_ray()
+        self._ray = import_ray()
 
     @property
     def workers(self) -> int:
-        cores = int(self._ray.cluster_resources().get("CPU", 0)) if self._ray.is_initialized() else 1
-        return max(1, min(cores, self._most or cores))
+        found = cores(self._ray)
+        return max(1, min(found, self._most or found))
 
     @contextmanager
     def _pool(self, work: Work) -> Generator[Pool]:
-        from textsplice.ray_cluster import connected
-
         with connected(self._ray, self.address, work.memory, self._most):
-            yield _Tasks(self._ray, work)
-
-
-class _Tasks(Pool):
-    """Ray's tasks. Ray itself tries again those whose worker or machine is lost, on others."""
-
-    def __init__(self, ray: Any, work: Work) -> None:
-        self._ray, self._order = ray, ray.put(work.order())
-        self._remote = ray.remote(num_cpus=1, memory=work.memory, max_retries=RETRIES)(answer)
-        self._waiting: dict[object, None] = {}
-
-    def submit(self, part: str) -> object:
-        task = self._remote.remote(self._order, part)
-        self._waiting[task] = None
-        return task
-
-    def next(self) -> list[tuple[object, Answer | None]]:
-        from textsplice.ray_cluster import told
-
-        done, _ = self._ray.wait(list(self._waiting), num_returns=1)
-        for task in done:
-            del self._waiting[task]
-        try:
-            return [(task, Answer(*self._ray.get(task))) for task in done]
-        except self._ray.exceptions.RayError as error:
-            raise told(self._ray, error) from error
-
-
-def _import_ray() -> Any:
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent to anybody
-    try:
-        return import_module("ray")
-    except ImportError as error:
-        raise MissingExtraError(
-            "--engine ray needs Ray, which is not installed.",
-            remedy="Install it with `pip install 'textsplice[ray]'`, or use --engine local.",
-        ) from error
+            yield Tasks(self._ray, work)
 
 
 def open_engine(named: str, workers: int | None = None) -> Engine:
@@ -367,78 +257,17 @@ def open_engine(named: str, workers: int | None = None) -> Engine:
     raise ConfigError(f"{named!r} is no engine.", where="--engine", remedy=EXAMPLES)
 
 
-# In the worker
-
-
-def answer(order: str, part: str) -> Answer:
-    """Does a part: the one function that workers call."""
-    try:
-        return Answer("done", _opened(order)(json.loads(part)))
-    except TextspliceError as error:
-        return Answer("refused", told=(type(error).__name__, error.what, error.where, error.remedy))
-    except MemoryError:
-        return Answer("memory", told=(platform.node(),))
-    except Exception as error:
-        return Answer("failed", told=(type(error).__name__, str(error), traceback.format_exc()))
-
-
-@lru_cache(maxsize=2)
-def _opened(order: str) -> Do:
-    """What does the parts of an order, in this process."""
-    expected, function, settings, needs, folder, environment = json.loads(order)
-    if (found := fingerprint()) != expected:
-        raise StorageError(
-            f"the machine {platform.node()} has textsplice {found}, this one has {expected}.",
-            where="--engine",
-            remedy="Install the same version on every machine of the cluster.",
-        )
-    for name, value in environment.items():
-        os.environ.setdefault(name, value)
-    with suppress(OSError):  # what is named in full is found all the same
-        os.chdir(folder)
-    for path in needs:
-        if not Path(path).exists():
-            raise StorageError(
-                f"the machine {platform.node()} does not have it.",
-                where=path,
-                remedy="Put it on a disk that all machines share, under the same path; or use --engine local.",
-            )
-    module, _, name = function.partition(":")
-    return cast("Callable[[Any], Do]", getattr(import_module(module), name))(settings)
-
-
-@cache
-def fingerprint() -> str:
-    """The version of the package, and a hash of its code."""
-    from textsplice import __version__
-
-    digest = hashlib.sha256()
-    _add(digest.update, files("textsplice"))
-    return f"{__version__} ({digest.hexdigest()[:12]})"
-
-
-def _add(update: Callable[[bytes], None], folder: Traversable) -> None:
-    for each in sorted(folder.iterdir(), key=lambda each: each.name):
-        if each.is_dir():
-            _add(update, each)
-        elif each.name.endswith((".py", ".toml")):
-            update(each.name.encode() + b"\0" + each.read_bytes())
-
-
-# In the process that asked
-
-
-def _result(answer: Answer) -> bytes:
+def _result(found: Answer) -> bytes:
     """The result; or the error, as if it had happened here."""
-    if answer.status == "done":
-        return answer.result
-    if answer.status == "memory":
+    if found.status == "done":
+        return found.result
+    if found.status == "memory":
         raise MemoryError
-    if answer.status == "refused":
-        name, what, where, remedy = answer.told
+    if found.status == "refused":
+        name, what, where, remedy = found.told
         kind = cast("type[TextspliceError]", getattr(errors, name or "", InputError))
         raise kind(what or "", where=where, remedy=remedy)
-    name, what, trace = answer.told
+    name, what, trace = found.told
     print(trace, file=sys.stderr, end="")
     raise RuntimeError(f"{name} in a worker: {what}")
 
@@ -447,7 +276,7 @@ def _require_tries(tries: int, engine: str) -> None:
     if tries < RETRIES:
         return
     raise StorageError(
-        f"a part's worker ended {RETRIES + 1} times without an answer; it may need more memory than there is.",
+        f"a part's worker ended {RETRIES + 1} times without an answer: too little memory?",
         where=f"--engine {engine}",
         remedy="Use fewer --workers. Finished parts are kept: the same command goes on.",
     )

@@ -3,20 +3,62 @@
 from __future__ import annotations
 
 import logging
+import os
 import socket
 import subprocess
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
-from textsplice.errors import ConfigError, StorageError, TextspliceError
+from textsplice.errors import ConfigError, MissingExtraError, StorageError, TextspliceError
+from textsplice.work import RETRIES, Answer, Pool, Work, answer
 
 AUTO, CLIENT = "auto", "ray://"
 PATIENCE = 10.0  # seconds until a machine that does not answer is given up
 LONG_PATIENCE = 60.0  # and a program that answers, but is no cluster
 PROBE = "import sys, ray; ray.init(sys.argv[1], log_to_driver=False)"
 GO_ON = "Finished parts are kept: the same command goes on."
+
+
+def import_ray() -> Any:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent to anybody
+    try:
+        return import_module("ray")
+    except ImportError as error:
+        raise MissingExtraError(
+            "--engine ray needs Ray, which is not installed.",
+            remedy="Install it with `pip install 'textsplice[ray]'`, or use --engine local.",
+        ) from error
+
+
+def cores(ray: Any) -> int:
+    """How many cores the cluster has now; machines may join and leave."""
+    return int(ray.cluster_resources().get("CPU", 0)) if ray.is_initialized() else 1
+
+
+class Tasks(Pool):
+    """Ray's tasks. Ray itself tries again those whose worker or machine is lost, on others."""
+
+    def __init__(self, ray: Any, work: Work) -> None:
+        self._ray, self._order = ray, ray.put(work.order())
+        self._remote = ray.remote(num_cpus=1, memory=work.memory, max_retries=RETRIES)(answer)
+        self._waiting: dict[object, None] = {}
+
+    def submit(self, part: str) -> object:
+        task = self._remote.remote(self._order, part)
+        self._waiting[task] = None
+        return task
+
+    def next(self) -> list[tuple[object, Answer | None]]:
+        done, _ = self._ray.wait(list(self._waiting), num_returns=1)
+        for task in done:
+            del self._waiting[task]
+        try:
+            return [(task, Answer(*self._ray.get(task))) for task in done]
+        except self._ray.exceptions.RayError as error:
+            raise told(self._ray, error) from error
 
 
 @contextmanager
@@ -85,7 +127,7 @@ def _require_room(ray: Any, memory: int) -> None:
     most = max(each.get("memory", 0) for each in alive if each.get("CPU", 0) >= 1)
     if most < memory:
         raise ConfigError(
-            f"a worker needs {memory / 1e9:.1f} GB; the largest machine of the cluster offers {most / 1e9:.1f}.",
+            f"a worker needs {memory / 1e9:.1f} GB; the largest machine offers {most / 1e9:.1f}.",
             where="--engine ray",
             remedy="Add a larger machine (`ray start --memory BYTES` says what one offers).",
         )

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, cast
 if TYPE_CHECKING:
     from textsplice.config import SearchConfig
     from textsplice.corpus import Corpus, Example
-    from textsplice.engine import Work
     from textsplice.search.rules import Rule
     from textsplice.splicer import Splicer
     from textsplice.trace.reading import Draft
     from textsplice.trace.tracing import Tracer
+    from textsplice.work import Work
 
 Settings = Mapping[str, Any]
 Do = Callable[[list[Any]], bytes]
@@ -55,7 +55,7 @@ def generate_work(
     selectors: bool,
 ) -> Work:
     """Writing texts as `splicer` does."""
-    from textsplice.engine import Work
+    from textsplice.work import Work
 
     made = splicer.made(search, rules)
     settings: dict[str, object] = {
@@ -112,7 +112,7 @@ def trace_work(
     tracer: Tracer, store: str, split: str | None, text_column: str | None, *, fast: bool, selectors: bool
 ) -> Work:
     """Tracing as `tracer` does."""
-    from textsplice.engine import Work
+    from textsplice.work import Work
 
     settings = _tracer_settings(tracer, store, split, text_column)
     settings |= {"exact": not fast, "selectors": selectors}
@@ -150,7 +150,7 @@ def gate_work(
     tracer: Tracer, store: str, split: str | None, text_column: str | None, asked: Mapping[str, object]
 ) -> Work:
     """Judging as `textsplice.cli.gate` does; `asked` is what its options ask for, in JSON."""
-    from textsplice.engine import Work
+    from textsplice.work import Work
 
     settings = {**_tracer_settings(tracer, store, split, text_column), **asked}
     writer = cast("str | None", asked["fall_back"])
@@ -203,12 +203,13 @@ def _require_same(found: object, expected: object, path: Path) -> None:
     import platform
 
     from textsplice.errors import StorageError
+    from textsplice.work import SHARED_DISK
 
     if found != expected:
         raise StorageError(
             f"the machine {platform.node()} has something else there than this one.",
             where=str(path),
-            remedy="Put it on a disk that all machines share, under the same path; or use --engine local.",
+            remedy=SHARED_DISK,
         )
 
 

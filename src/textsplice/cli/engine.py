@@ -15,8 +15,9 @@ import typer
 from textsplice.cli.output import say
 
 if TYPE_CHECKING:
-    from textsplice.engine import Engine, Work
+    from textsplice.engine import Engine
     from textsplice.runs.parts import Parts
+    from textsplice.work import Work
 
 Item = TypeVar("Item")
 
@@ -57,9 +58,11 @@ def parts_beside(out: Path | None, folder: Path | None) -> Generator[Parts]:
     from textsplice.runs.parts import Parts
 
     if folder is None and out is None:
-        with tempfile.TemporaryDirectory(prefix="textsplice-") as temporary:
-            with Parts.opened(Path(temporary, "parts")) as parts:
-                yield parts
+        with (
+            tempfile.TemporaryDirectory(prefix="textsplice-") as temporary,
+            Parts.opened(Path(temporary, "parts")) as parts,
+        ):
+            yield parts
         return
     with Parts.opened(folder or Path(f"{out}.parts"), keep=folder is not None) as parts:
         yield parts

@@ -28,6 +28,7 @@ from textsplice.errors import ConfigError
 from textsplice.neighbors.features import yes_no_fields
 from textsplice.neighbors.store import Store, commonness
 from textsplice.oracle import derive_corpus
+from textsplice.oracle.batch import Derivations
 from textsplice.oracle.numbering import neighbor_counts, word_ids
 from textsplice.ragged import Ragged
 from textsplice.runs.prepared import read_tables
@@ -201,8 +202,7 @@ def write_neighbors(path: Path, neighbors: NDArray[np.int32]) -> None:
     write_columns(path, {"neighbors": ragged_column(Ragged(neighbors.reshape(-1), offsets))})
 
 
-def write_derivations(
-    path: Path,
+def derivations_of(
     *,
     targets: Ragged,
     table_of: NDArray[np.int32],
@@ -211,9 +211,9 @@ def write_derivations(
     store: Store,
     neighbors: NDArray[np.int32],
     threads: int,
-) -> None:
-    """Finds and writes least derivations of consecutive examples."""
-    found = derive_corpus(
+) -> Derivations:
+    """Least derivations of consecutive examples."""
+    return derive_corpus(
         targets,
         table_tokens=table_tokens,
         table_segments=table_segments,
@@ -223,9 +223,19 @@ def write_derivations(
         mask_id=MASK_ID,
         threads=threads,
     )
+
+
+def write_derivations(path: Path, found: Derivations) -> None:
+    """Writes the derivations of consecutive examples."""
     flat = Ragged(found.splices.reshape(-1), found.offsets * 5)
     costs = np.diff(found.offsets).astype(np.int32)
     write_columns(path, {"splices": ragged_column(flat), "cost": int_column(costs)})
+
+
+def rows_of(ragged: Ragged, rows: range) -> Ragged:
+    """Consecutive rows."""
+    offsets = ragged.offsets[rows.start : rows.stop + 1]
+    return Ragged(ragged.values[offsets[0] : offsets[-1]], offsets - offsets[0])
 
 
 def generated_words(

@@ -1,8 +1,8 @@
 """Finished parts of bulk work, kept in a folder of ours until all are there.
 
-`parts.json` makes the folder ours. `finished.jsonl` has a line for each part, which is written before the part
-itself, so that every file is listed, whatever happens. A part counts if its file has the hash that its line
-says. Nothing else is ever removed.
+`parts.json` makes the folder ours. `finished.jsonl` has a line for each part, which is written before the
+part itself, so that every file is listed, whatever happens. A part counts if its file has the hash that its
+line says. Nothing else is ever removed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Parts:
     @classmethod
     @contextmanager
     def opened(cls, folder: Path, *, keep: bool = False) -> Generator[Parts]:
-        """Holds the folder for one process; if the block ends well, it is removed, unless it is to be kept."""
+        """Holds the folder for one process; if the block ends well, it is removed unless it is to be kept."""
         require_ours(folder, ours=(folder / ABOUT).is_file(), what="a folder of parts of ours")
         new = not folder.exists()
         busy = StorageError(
