@@ -12,6 +12,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from textsplice.cli.engine import result_of
+
 if TYPE_CHECKING:
     from textsplice.config import SearchConfig
     from textsplice.corpus import Corpus, Example
@@ -30,17 +32,6 @@ A_SPLICER = 3 << 30  # bytes: torch, the store, encodings of neighbors
 A_TRACER = 1 << 30
 
 
-def result_of(counts: Mapping[str, int], rows: Sequence[str]) -> bytes:
-    """A result."""
-    return (json.dumps(counts) + "\n" + "".join(rows)).encode("utf-8")
-
-
-def rows_of(result: bytes) -> tuple[dict[str, int], str]:
-    """What a part counted, and its rows."""
-    counts, _, rows = result.decode("utf-8").partition("\n")
-    return cast("dict[str, int]", json.loads(counts)), rows
-
-
 # generate
 
 
@@ -48,8 +39,8 @@ def generate_work(
     splicer: Splicer,
     run: Path,
     store: Path | None,
-    *,
     swap: bool,
+    *,
     search: SearchConfig,
     rules: Sequence[Rule],
     selectors: bool,
@@ -126,7 +117,7 @@ def told_draft(draft: Draft) -> object:
 
 def tracing(settings: Settings) -> Do:
     """Traces texts."""
-    from textsplice.cli.trace import tallied
+    from textsplice.cli.tracers import tallied
     from textsplice.search.rows import row_text
 
     tracer = _opened_tracer(settings)
@@ -185,7 +176,7 @@ def _tracer_settings(
 
 
 def _opened_tracer(settings: Settings) -> Tracer:
-    from textsplice.cli.trace import open_tracer
+    from textsplice.cli.tracers import open_tracer
 
     store = settings["store"]
     tracer = open_tracer(store, settings["split"], settings["text_column"], quiet=True)
@@ -224,7 +215,7 @@ def _paths(store: str) -> list[str]:
 
 def _files(store: str, split: str | None, text_column: str | None) -> list[str]:
     """The hashes of the files of a corpus; runs and prepared folders are known by their names."""
-    from textsplice.cli.trace import read_texts
+    from textsplice.cli.tracers import read_texts
     from textsplice.files import file_hash
     from textsplice.runs import Prepared, Run
 

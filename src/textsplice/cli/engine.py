@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, TypeVar
+from typing import IO, TYPE_CHECKING, Annotated, NamedTuple, TypeVar, cast
 
 import typer
 
@@ -75,37 +76,53 @@ def cut(items: Iterable[Item], size: int, told: Callable[[Item], object]) -> Ite
         yield [told(item) for item in part]
 
 
+class Rows(NamedTuple):
+    """Where rows go, and meanwhile the parts; `write` writes a row that is to be something else than JSON."""
+
+    file: IO[str]
+    out: Path | None
+    folder: Path | None
+    write: Callable[[str], None] | None = None
+
+
 def write_in_parts(
     engine: Engine,
     work: Work,
     parts: Iterable[Sequence[object]],
-    file: IO[str],
-    out: Path | None,
+    into: Rows,
     *,
-    folder: Path | None,
     label: str,
     total: int,
     quiet: bool,
-    write: Callable[[str], None] | None = None,
 ) -> Counter[str]:
     """Does the work and then writes all rows, in their order; returns what the parts counted.
 
     Until then nothing is written, so that after a crash the same command can be given again.
     """
-    from textsplice.cli.bulk import rows_of
     from textsplice.search.rows import write_text
 
     counts: Counter[str] = Counter()
-    with parts_beside(out, folder) as place:
-        keys = engine.run(work, parts, place, label=label, total=total, quiet=quiet or out is None)
+    with parts_beside(into.out, into.folder) as place:
+        keys = engine.run(work, parts, place, label=label, total=total, quiet=quiet or into.out is None)
         if not quiet and place.made < len(set(keys)):
             say(f"{len(set(keys)) - place.made} of {len(set(keys))} parts were there already.", err=True)
         for result in place.results(keys):
             counted, rows = rows_of(result)
             counts.update(counted)
-            if write is None:
-                write_text(file, rows, out)
+            if into.write is None:
+                write_text(into.file, rows, into.out)
             else:
-                for row in rows.splitlines():
-                    write(row)
+                for row in rows.split("\n")[:-1]:
+                    into.write(row)
     return counts
+
+
+def result_of(counts: Mapping[str, int], rows: Sequence[str]) -> bytes:
+    """The result of a part: a line of JSON with counts, and then rows as the command writes them."""
+    return (json.dumps(counts) + "\n" + "".join(rows)).encode("utf-8")
+
+
+def rows_of(result: bytes) -> tuple[dict[str, int], str]:
+    """What a part counted, and its rows."""
+    counts, _, rows = result.decode("utf-8").partition("\n")
+    return cast("dict[str, int]", json.loads(counts)), rows

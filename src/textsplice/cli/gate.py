@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from textsplice.cli.engine import EngineName, PartsFolder, Workers, chosen_engine, cut, write_in_parts
+from textsplice.cli.engine import EngineName, PartsFolder, Rows, Workers, chosen_engine, cut, write_in_parts
 from textsplice.cli.generate import (
     AnyRule,
     Forbid,
@@ -23,7 +23,7 @@ from textsplice.cli.generate import (
     with_lookalikes,
 )
 from textsplice.cli.output import say
-from textsplice.cli.trace import like_store, open_tracer
+from textsplice.cli.tracers import like_store, open_tracer
 from textsplice.cli.writing import opened
 
 if TYPE_CHECKING:
@@ -126,9 +126,7 @@ def gate(
                 bulk,
                 gate_work(tracer, *place, asked),
                 cut(found, TEXTS, told_draft),
-                file,
-                out,
-                folder=parts,
+                Rows(file, out, parts),
                 label="judging",
                 total=len(found),
                 quiet=quiet,
@@ -155,7 +153,8 @@ def _judge_here(judge: Judge, drafts: Sequence[Draft], file: IO[str], *, quiet: 
 
 def judging(settings: Mapping[str, Any]) -> Callable[[list[Any]], bytes]:
     """Judges drafts in a worker."""
-    from textsplice.cli.bulk import drafts_and_tracer, result_of
+    from textsplice.cli.bulk import drafts_and_tracer
+    from textsplice.cli.engine import result_of
 
     tracer, draft_of = drafts_and_tracer(settings)
     judge = _judge(tracer, (settings["store"], settings["split"], settings["text_column"]), settings)
@@ -205,7 +204,7 @@ def _words(path: Path | None) -> frozenset[str]:
 
 def _values(store: str, split: str | None, text_column: str | None) -> KnownValues:
     """The values of the records of a run, a prepared folder or a corpus."""
-    from textsplice.cli.trace import read_texts
+    from textsplice.cli.tracers import read_texts
     from textsplice.runs import Prepared, Run
     from textsplice.trace.values import KnownValues
 

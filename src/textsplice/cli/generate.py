@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from textsplice.cli.engine import EngineName, PartsFolder, Workers, chosen_engine, cut, write_in_parts
+from textsplice.cli.engine import EngineName, PartsFolder, Rows, Workers, chosen_engine, cut, write_in_parts
 from textsplice.cli.output import say
 from textsplice.cli.reading import Records, opened_source, say_lists
 from textsplice.cli.writing import cells_writer, check_out, opened, pass_written, row_writer
@@ -193,15 +193,13 @@ def generate(
     check_out(out, resume=resume, selectors=selectors)
     check_format(input_format)
     bulk = chosen_engine(engine, workers, parts)
-    for folder in filter(None, (run, store)) if check else ():
-        check_folder(folder)
+    _ = [check_folder(folder) for folder in (run, store) if folder and check]
     splicer = open_splicer(run, swap=swap, store=store)
     rules = rules_of(approved, require, forbid, copy_only, keep_sentences, min_sentences, max_sentences)
     rules = with_lookalikes(rules) if forbid_lookalikes else rules
     rules += [parse_rule(text) for text in rule or []]
     _check_approved(rules, splicer)
-    shortcuts = {"beam": beam, "batch_size": batch_size, "lexicon": lexicon}
-    changes = [f"search.{key}={value}" for key, value in shortcuts.items() if value is not None]
+    changes = _changes(beam=beam, batch_size=batch_size, lexicon=lexicon)
     search = search_of(splicer, check_values([*(values or []), *changes]))
     with opened_source(tables, input_format) as source:
         records = Records(
@@ -225,35 +223,36 @@ def generate(
             if cache_encodings:
                 _cache_encodings(splicer, quiet=quiet)
             write = row_writer(file, out, found.fields, selectors=selectors)
-            if bulk is not None:
+            if bulk is None:
+                for generation in splicer.generate_many(
+                    examples,
+                    rules=rules,
+                    search=search,
+                    progress=not quiet and out is not None,
+                    total=found.count - done,
+                ):
+                    write(generation)
+                    counts[generation.status] += 1
+            else:
                 from textsplice.cli.bulk import generate_work, tables_a_part, told_example
 
+                asked = {"search": search, "rules": rules, "selectors": selectors}
                 counts |= write_in_parts(
                     bulk,
-                    generate_work(
-                        splicer, run, store, swap=swap, search=search, rules=rules, selectors=selectors
-                    ),
+                    generate_work(splicer, run, store, swap, **asked),
                     cut(examples, tables_a_part(search), told_example),
-                    file,
-                    out,
-                    folder=parts,
+                    Rows(file, out, parts, cells_writer(write, out)),
                     label="generating",
                     total=found.count - done,
                     quiet=quiet,
-                    write=cells_writer(write, out),
                 )
-                examples = iter(())
-            for generation in splicer.generate_many(
-                examples,
-                rules=rules,
-                search=search,
-                progress=not quiet and out is not None,
-                total=found.count - done,
-            ):
-                write(generation)
-                counts[generation.status] += 1
     if not quiet:
         say(_summary(out, counts, done, len(records.bad)), err=True)
+
+
+def _changes(**options: object) -> list[str]:
+    """Options that stand for a setting of the search."""
+    return [f"search.{key}={value}" for key, value in options.items() if value is not None]
 
 
 def _summary(out: Path | None, counts: Mapping[str, int], done: int, skipped: int) -> str:

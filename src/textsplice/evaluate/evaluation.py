@@ -133,7 +133,8 @@ def evaluate_matched(
     """Scores outputs that have been matched with their references.
 
     `lexicon` is a name or a file; `values` looks for the values of the tables as they are written. Of which
-    kinds fields are, `kinds` says and, if they are not said at all, the outputs' rows. `known` as in `measure`.
+    kinds fields are, `kinds` says and, if they are not said at all, the outputs' rows. `known` as in
+    `measure`.
     """
     measurements = measure(matched.texts, matched.references, metrics, data=data, known=known)
     if lexicon is None:
