@@ -3,10 +3,11 @@
     python benchmarks/scale.py FOLDER --rows 10000 100000 582659 1000000 [--derive 20000] [--workers 1]
 
 For each size, a corpus is made by templates with a seed, and prepared by the command itself. Memory is the
-largest sum over the command and its workers of what is resident, looked at five times a second (mapped files
-count where they are in memory). Then one process asks for neighbors and traces made texts. `--derive N` gives
-derivations to a part of the records only (`corpus.source` is cut after the store was made from all): see
-docs/scale.md for what was measured of which size. Growth exponents are slopes between sizes, log to log.
+largest sum over the command and its workers of what is resident, looked at once a second (mapped files
+count where they are in memory). Then one process asks for neighbors and traces made texts. With `--derive N`,
+of sizes beyond it only the first N records get neighbors and derivations: to search a million records among a
+million takes hours of one core. docs/scale.md says what was measured of which size. Growth exponents are
+slopes between sizes, log to log.
 Everything is made in FOLDER and removed after.
 """
 
@@ -104,7 +105,7 @@ class Watch(threading.Thread):
         self.process, self.most, self.ended = process, 0, threading.Event()
 
     def run(self) -> None:
-        while not self.ended.wait(0.2):
+        while not self.ended.wait(1.0):
             self.most = max(self.most, sum(resident(each) for each in family(self.process)))
 
 
@@ -131,10 +132,11 @@ def resident(process: int) -> int:
     return 0
 
 
-def command(*arguments: str) -> dict[str, float]:
+def command(*arguments: str, of: list[str] | None = None) -> dict[str, float]:
     """Runs a command of ours: seconds, processor seconds, peak bytes."""
     began = time.monotonic()
-    process = subprocess.Popen([sys.executable, "-m", "textsplice", *arguments], stdout=subprocess.DEVNULL)
+    asked = [sys.executable, *of] if of else [sys.executable, "-m", "textsplice", *arguments]
+    process = subprocess.Popen(asked, stdout=subprocess.DEVNULL)
     watch = Watch(process.pid)
     watch.start()
     import resource
@@ -154,7 +156,32 @@ def bytes_of(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def measure(folder: Path, rows: int, workers: int, queries: int, traces: int) -> dict[str, Any]:
+def make(config: str, derive: int) -> None:
+    """`prepare`, which gives neighbors and derivations only to the first records."""
+    from textsplice.arrow import column_ints, column_ragged, read_columns
+    from textsplice.prepare import build
+    from textsplice.prepare.inputs import SplitInputs
+
+    class Part(build.Build):
+        def _neighbors_and_derivations(self, split: str) -> None:
+            encoded = read_columns(self.files.encoded_texts(split))
+            table_of, targets = column_ints(encoded["table"]), column_ragged(encoded["tokens"])
+            inputs, rows = SplitInputs(self.files, split), range(min(derive, len(targets)))
+            began = time.process_time()
+            bulk, key = self._neighbors(split, 0, rows, table_of, inputs)
+            print(f"neighbors: {time.process_time() - began:.1f} s", file=sys.stderr)
+            self._derivations(split, 0, key, rows, (targets, table_of), inputs, bulk)
+            print(f"and derivations: {time.process_time() - began:.1f} s", file=sys.stderr)
+
+    build.Build = Part
+
+    def report(line: str) -> None:
+        print(f"{time.process_time():.0f} s: {line}", file=sys.stderr, flush=True)
+
+    build.prepare(config, threads=1, report=report, quiet=True)
+
+
+def measure(folder: Path, rows: int, workers: int, derive: int, queries: int, traces: int) -> dict[str, Any]:
     """One size."""
     place = folder / str(rows)
     place.mkdir(parents=True)
@@ -163,11 +190,15 @@ def measure(folder: Path, rows: int, workers: int, queries: int, traces: int) ->
     write_corpus(source, rows)
     config = place / "config.toml"
     config.write_text(
-        f'[corpus]\nsource = "{source}"\nsplits = ["train"]\n[output]\nprepared = "{prepared}"\n'
+        f'[corpus]\nsource = "{source.parent}"\nsplits = ["train"]\n[output]\nprepared = "{prepared}"\n'
     )
     options = ("--workers", str(workers)) if workers > 1 else ("--threads", "1")
     report: dict[str, Any] = {"records": rows, "corpus bytes": source.stat().st_size}
-    report["prepare"] = command("prepare", str(config), *options)
+    if derive and rows > derive:
+        report["records with derivations"] = derive
+        report["prepare"] = command(of=[__file__, "--make", str(config), "--derive", str(derive)])
+    else:
+        report["prepare"] = command("prepare", str(config), *options)
     report["prepared bytes"] = bytes_of(prepared)
     report["store bytes"] = bytes_of(prepared / "store")
     report["texts in the store"] = len_of(prepared)
@@ -246,15 +277,20 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--queries", type=int, default=1000)
     parser.add_argument("--traces", type=int, default=100)
+    parser.add_argument("--derive", type=int, default=0)
+    parser.add_argument("--make", help=argparse.SUPPRESS)
     parser.add_argument("--ask", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--out", type=Path, default=RESULTS / "scale.json")
     given = parser.parse_args()
+    if given.make:
+        make(given.make, given.derive)
+        return
     if given.ask:
         print(json.dumps(ask(given.folder, given.drafts, given.queries)))
         return
     reports: list[dict[str, Any]] = []
     for rows in given.rows:
-        reports.append(measure(given.folder, rows, given.workers, given.queries, given.traces))
+        reports.append(measure(given.folder, rows, given.workers, given.derive, given.queries, given.traces))
         print(json.dumps(reports[-1]), flush=True)
         found = {"sizes": reports, "exponents": exponents(reports) if len(reports) > 1 else {}}
         given.out.parent.mkdir(parents=True, exist_ok=True)

@@ -145,7 +145,7 @@ def gate_work(
 
     settings = {**_tracer_settings(tracer, store, split, text_column), **asked}
     writer = cast("str | None", asked["fall_back"])
-    made_from = [_files(store, split, text_column)]
+    made_from: list[object] = [_files(store, split, text_column)]
     if writer:
         from textsplice.cli.systems import open_system
 

@@ -324,6 +324,7 @@ class Build:
                     k=settings.k,
                     exclude=settings.exclude,
                     threads=self.threads,
+                    own=split == "train",
                 )
                 stages.write_neighbors(path, found)
         return bulk, self.keys[stage]

@@ -96,6 +96,7 @@ def finding(settings: Mapping[str, Any]) -> Callable[[list[int]], bytes]:
             k=settings["k"],
             exclude=settings["exclude"],
             threads=1,
+            own=split == "train",
         )
         found = derivations_of(
             targets=rows_of(targets, rows),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,7 +26,7 @@ class SplitInputs:
         return Store.load(self.files.store)
 
     @cached_property
-    def tables(self) -> list[Table]:
+    def tables(self) -> Sequence[Table]:
         return read_tables(self.files.tables(self.split))
 
     @cached_property
