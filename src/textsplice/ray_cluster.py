@@ -17,7 +17,7 @@ from textsplice.work import RETRIES, Answer, Pool, Work, answer
 
 AUTO, CLIENT = "auto", "ray://"
 PATIENCE = 10.0  # seconds until a machine that does not answer is given up
-LONG_PATIENCE = 60.0  # and a program that answers, but is no cluster
+LONG_PATIENCE = 180.0  # and a program that answers, but is no cluster
 PROBE = "import sys, ray; ray.init(sys.argv[1], log_to_driver=False)"
 GO_ON = "Finished parts are kept: the same command goes on."
 

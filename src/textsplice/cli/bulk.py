@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from textsplice.cli.engine import result_of
 
@@ -35,20 +35,19 @@ A_TRACER = 1 << 30
 # generate
 
 
-def generate_work(
-    splicer: Splicer,
-    run: Path,
-    store: Path | None,
-    swap: bool,
-    *,
-    search: SearchConfig,
-    rules: Sequence[Rule],
-    selectors: bool,
-) -> Work:
+class Asked(NamedTuple):
+    """What is asked of the search."""
+
+    search: SearchConfig
+    rules: Sequence[Rule]
+    selectors: bool
+
+
+def generate_work(splicer: Splicer, run: Path, store: Path | None, swap: bool, asked: Asked) -> Work:
     """Writing texts as `splicer` does."""
     from textsplice.work import Work
 
-    made = splicer.made(search, rules)
+    search, rules, selectors = asked
     settings: dict[str, object] = {
         "run": str(run.absolute()),
         "store": str(store.absolute()) if store else None,
@@ -56,7 +55,7 @@ def generate_work(
         "search": asdict(search),
         "rules": [rule.to_dict() for rule in rules],
         "selectors": selectors,
-        "made": made,
+        "made": splicer.made(search, rules),
     }
     needs = [str(path.absolute()) for path in (run, store) if path]
     return Work("textsplice.cli.bulk:generating", settings, needs=needs, memory=A_SPLICER)

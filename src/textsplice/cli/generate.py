@@ -234,12 +234,12 @@ def generate(
                     write(generation)
                     counts[generation.status] += 1
             else:
-                from textsplice.cli.bulk import generate_work, tables_a_part, told_example
+                from textsplice.cli.bulk import Asked, generate_work, tables_a_part, told_example
 
-                asked = {"search": search, "rules": rules, "selectors": selectors}
+                asked = Asked(search, rules, bool(selectors))
                 counts |= write_in_parts(
                     bulk,
-                    generate_work(splicer, run, store, swap, **asked),
+                    generate_work(splicer, run, store, swap, asked),
                     cut(examples, tables_a_part(search), told_example),
                     Rows(file, out, parts, cells_writer(write, out)),
                     label="generating",

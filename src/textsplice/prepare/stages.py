@@ -199,8 +199,10 @@ def find_neighbors(
     part = table_of[rows.start : rows.stop]
     if exclude == "self":
         queries = [store.features(tables[table]) for table in part]
-        own = np.arange(rows.start, rows.stop, dtype=np.int32)
-        return store.index.search_many(queries, k, exclude_rows=own, allow=store.offered, threads=threads)[0]
+        itself = np.arange(rows.start, rows.stop, dtype=np.int32)
+        return store.index.search_many(queries, k, exclude_rows=itself, allow=store.offered, threads=threads)[
+            0
+        ]
     distinct, place = np.unique(part, return_inverse=True)
     queries = [store.features(tables[table]) for table in distinct]
     if own and exclude == "same-table":
