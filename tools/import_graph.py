@@ -27,7 +27,7 @@ BASE = (
         "memory",
         "extensions",
     ),
-    "callable_module",
+    *("callable_module", "work", "ray_cluster", "engine"),
 )
 ROOMS = (
     *("corpus", "text", "slots", "neighbors", "oracle", "runs"),

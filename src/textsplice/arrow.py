@@ -130,6 +130,22 @@ def read_mapped(path: Path) -> pa.Table:
     return found
 
 
+def bytes_of_columns(columns: dict[str, pa.Array]) -> bytes:
+    """Columns as bytes, for another process."""
+    table = pa.table(columns)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue().to_pybytes()
+
+
+def columns_of_bytes(data: bytes) -> pa.Table:
+    """The columns that `bytes_of_columns` wrote."""
+    found = pa.ipc.open_stream(data).read_all()
+    found.validate(full=True)
+    return found
+
+
 def text_column(texts: Iterable[str]) -> pa.Array:
     """Strings as a column that may hold more than 2 GB."""
     return pa.array(texts, type=pa.large_string())

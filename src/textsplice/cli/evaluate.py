@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from textsplice.cli.engine import EngineName, PartsFolder, Workers, chosen_engine, parts_beside
 from textsplice.cli.output import console, say, say_json
 from textsplice.cli.reading import say_lists
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from textsplice.engine import Engine
     from textsplice.evaluate.evaluation import Evaluation
+    from textsplice.evaluate.outputs import Matched
+    from textsplice.evaluate.score import Measured
     from textsplice.evaluate.significance import Comparison
 
 EXAMPLES = """
@@ -88,6 +92,9 @@ def run(
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 12345,
     partial: Annotated[bool, typer.Option("--partial", help="Score only tables that have outputs.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Scores with signatures as JSON.")] = False,
+    engine: EngineName = None,
+    workers: Workers = None,
+    parts: PartsFolder = None,
 ) -> None:
     """Prints scores of one or several systems."""
     from textsplice.cli.systems import corpus_settings
@@ -99,6 +106,7 @@ def run(
     from textsplice.evaluate.significance import compare as compare_scores
     from textsplice.runs import Prepared
 
+    bulk = chosen_engine(engine, workers, parts)
     paths: list[Path] = list(outputs or [])
     paths += [path for path in compare or () if path not in paths]
     if not paths:
@@ -114,18 +122,22 @@ def run(
         _say(f"{references} is a single file: {part} --split all scores every row.")
     if lexicon is None and not has_tables:
         _say("slots are not checked: the references have no tables.")
-    evaluations: dict[Path, Evaluation] = {}
-    for path in paths:
-        matched = match(read_outputs(path), known.items, partial=partial)
-        _warn_of_empty(path, matched.empty, len(matched.outputs))
-        evaluations[path] = evaluate_matched(
-            matched,
+    matched = {path: match(read_outputs(path), known.items, partial=partial) for path in paths}
+    for path, each in matched.items():
+        _warn_of_empty(path, each.empty, len(each.outputs))
+    measured = _measured(bulk, list(matched.values()), asked, parts)
+    evaluations = {
+        path: evaluate_matched(
+            each,
             asked,
             name=str(path),
             data=known.data,
             lexicon=known.lexicon_named(lexicon),
             kinds=known.kinds,
+            known=scores,
         )
+        for (path, each), scores in zip(matched.items(), measured, strict=True)
+    }
     for path, evaluation in evaluations.items():
         _keep_scores(path, evaluation)
     comparisons: list[Comparison] = []
@@ -153,6 +165,18 @@ def _keep_scores(outputs: Path, evaluation: Evaluation) -> None:
         keep_scores(outputs, evaluation)
     except TextspliceError as error:
         _say(f"the scores were not kept beside the outputs: {error.sentence()}")
+
+
+def _measured(
+    bulk: Engine | None, systems: Sequence[Matched], metrics: Sequence[str], parts: Path | None
+) -> Sequence[Mapping[str, Measured] | None]:
+    """What an engine's workers measure; nothing without an engine."""
+    from textsplice.evaluate.bulk import measure_all
+
+    if bulk is None:
+        return [None] * len(systems)
+    with parts_beside(None, parts) as place:
+        return measure_all(bulk, place, systems, metrics)
 
 
 def wanted_metrics(names: str | None) -> list[str]:

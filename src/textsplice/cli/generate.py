@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from textsplice.cli.engine import EngineName, PartsFolder, Rows, Workers, chosen_engine, cut, write_in_parts
 from textsplice.cli.output import say
 from textsplice.cli.reading import Records, opened_source, say_lists
-from textsplice.cli.writing import check_out, opened, pass_written, row_writer
+from textsplice.cli.writing import cells_writer, check_out, opened, pass_written, row_writer
 
 if TYPE_CHECKING:
     from textsplice.search.rules import Rule
@@ -183,6 +184,9 @@ def generate(
     cache_encodings: CacheEncodings = False,
     check: Check = False,
     selectors: Selectors = False,
+    engine: EngineName = None,
+    workers: Workers = None,
+    parts: PartsFolder = None,
     quiet: Quiet = False,
 ) -> None:
     """Write one JSON object per table: text, splices, provenance, score, rules (docs/formats.md).
@@ -197,16 +201,15 @@ def generate(
 
     check_out(out, resume=resume, selectors=selectors)
     check_format(input_format)
-    for folder in filter(None, (run, store)) if check else ():
-        check_folder(folder)
+    bulk = chosen_engine(engine, workers, parts)
+    _ = [check_folder(folder) for folder in (run, store) if folder and check]
     splicer = open_splicer(run, swap=swap, store=store)
     lengths = (min_sentences, max_sentences)
     rules = rules_of(approved, require, forbid, copy_only, keep_sentences, *lengths, never, start)
     rules = with_lookalikes(rules) if forbid_lookalikes else rules
     rules += [parse_rule(text) for text in rule or []]
     _check_ids(rules, splicer)
-    shortcuts = {"beam": beam, "batch_size": batch_size, "lexicon": lexicon}
-    changes = [f"search.{key}={value}" for key, value in shortcuts.items() if value is not None]
+    changes = _changes(beam=beam, batch_size=batch_size, lexicon=lexicon)
     search = search_of(splicer, check_values([*(values or []), *changes]))
     with opened_source(tables, input_format) as source:
         records = Records(
@@ -230,17 +233,36 @@ def generate(
             if cache_encodings:
                 _cache_encodings(splicer, quiet=quiet)
             write = row_writer(file, out, found.fields, selectors=selectors)
-            for generation in splicer.generate_many(
-                examples,
-                rules=rules,
-                search=search,
-                progress=not quiet and out is not None,
-                total=found.count - done,
-            ):
-                write(generation)
-                counts[generation.status] += 1
+            if bulk is None:
+                for generation in splicer.generate_many(
+                    examples,
+                    rules=rules,
+                    search=search,
+                    progress=not quiet and out is not None,
+                    total=found.count - done,
+                ):
+                    write(generation)
+                    counts[generation.status] += 1
+            else:
+                from textsplice.cli.bulk import Asked, generate_work, tables_a_part, told_example
+
+                asked = Asked(search, rules, bool(selectors))
+                counts |= write_in_parts(
+                    bulk,
+                    generate_work(splicer, run, store, swap, asked),
+                    cut(examples, tables_a_part(search), told_example),
+                    Rows(file, out, parts, cells_writer(write, out)),
+                    label="generating",
+                    total=found.count - done,
+                    quiet=quiet,
+                )
     if not quiet:
         say(_summary(out, counts, done, len(records.bad)), err=True)
+
+
+def _changes(**options: object) -> list[str]:
+    """Options that stand for a setting of the search."""
+    return [f"search.{key}={value}" for key, value in options.items() if value is not None]
 
 
 def _summary(out: Path | None, counts: Mapping[str, int], done: int, skipped: int) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from textsplice.cli.engine import EngineName, PartsFolder, Workers, chosen_engine
 from textsplice.cli.output import say
 
 EXAMPLES = """
@@ -36,12 +37,16 @@ def run(
     set_: Annotated[list[str] | None, typer.Option("--set", help="Change a setting; repeatable.")] = None,
     text_column: Annotated[str | None, typer.Option(help="The column that holds the text.")] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="Threads; default: all cores.")] = None,
+    engine: EngineName = None,
+    workers: Workers = None,
+    parts: PartsFolder = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No bars, no lines.")] = False,
 ) -> None:
     """Prepares a corpus."""
     from textsplice.config import load_config
     from textsplice.prepare import prepare
 
+    bulk = chosen_engine(engine, workers, parts)
     settings = load_config(config).with_values(set_ or [])
     if text_column is not None:
         settings = replace(settings, corpus=replace(settings.corpus, text_column=text_column))
@@ -50,6 +55,8 @@ def run(
         if not quiet:
             say(line, err=True)
 
-    prepared = prepare(settings, folder=out, threads=threads, report=report, quiet=quiet)
+    prepared = prepare(
+        settings, folder=out, threads=threads, engine=bulk, parts=parts, report=report, quiet=quiet
+    )
     if not quiet:
         say(f"{prepared.folder}: ready. Look into it with `textsplice inspect {prepared.folder}`.")

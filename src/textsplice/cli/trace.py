@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import replace
+from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from textsplice.cli.engine import EngineName, PartsFolder, Rows, Workers, chosen_engine, cut, write_in_parts
 from textsplice.cli.generate import Selectors
 from textsplice.cli.output import say
-from textsplice.cli.reading import say_lists
+from textsplice.cli.tracers import like_store, open_tracer, tallied
 from textsplice.cli.writing import opened
-
-if TYPE_CHECKING:
-    from textsplice.config import CorpusConfig
-    from textsplice.corpus import Corpus
-    from textsplice.trace.tracing import Tracer
 
 EPILOG = """Examples:
 
@@ -50,6 +45,9 @@ def trace(
         bool, typer.Option("--fast", help="Look only at texts that share much with it: fewest is not proved.")
     ] = False,
     selectors: Selectors = False,
+    engine: EngineName = None,
+    workers: Workers = None,
+    parts: PartsFolder = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No bar, no summary.")] = False,
 ) -> None:
     """Derive texts of any origin from the texts of a store with the fewest splices, and show what is in none.
@@ -61,74 +59,32 @@ def trace(
     from textsplice.search.rows import write_row
     from textsplice.trace.reading import read_drafts, require_traceable
 
+    bulk = chosen_engine(engine, workers, parts)
     drafts = list(read_drafts(texts, like_store(texts, store, split, text_column)))
     tracer = open_tracer(store, split, text_column, quiet=quiet)
     require_traceable(drafts, tracer.sources.tokenizer)
-    tokens = covered = gaps = 0
-    with (
-        opened(out) as file,
-        bar(len(drafts), "tracing", quiet=quiet or out is None) as progress,
-    ):
-        for draft in drafts:
-            traced = tracer.trace(draft.text, draft.table, id=draft.id, exact=not fast)
-            write_row(file, traced.with_selectors() if selectors else traced, out)
-            tokens += len(traced.tokens)
-            covered += round(len(traced.tokens) * (traced.traced.covered if traced.traced else 0))
-            gaps += len(traced.gaps)
-            progress.advance(1)
+    counts: Counter[str] = Counter()
+    with opened(out) as file:
+        if bulk is not None:
+            from textsplice.cli.bulk import TEXTS, told_draft, trace_work
+
+            counts = write_in_parts(
+                bulk,
+                trace_work(tracer, store, split, text_column, fast=fast, selectors=selectors),
+                cut(drafts, TEXTS, told_draft),
+                Rows(file, out, parts),
+                label="tracing",
+                total=len(drafts),
+                quiet=quiet,
+            )
+        else:
+            with bar(len(drafts), "tracing", quiet=quiet or out is None) as progress:
+                for draft in drafts:
+                    traced = tracer.trace(draft.text, draft.table, id=draft.id, exact=not fast)
+                    write_row(file, traced.with_selectors() if selectors else traced, out)
+                    counts.update(tallied(traced))
+                    progress.advance(1)
     if not quiet:
-        share = f"{covered / tokens:.1%} of {tokens:,} words and marks have a source"
-        say(f"{out or 'standard output'}: {len(drafts)} traced; {share}; {gaps} gaps.", err=True)
-
-
-def open_tracer(
-    store: str, split: str | None, text_column: str | None, *, kept: bool = True, quiet: bool = False
-) -> Tracer:
-    """The tracer of a run, a prepared folder or a corpus; `kept` as for `open_texts`."""
-    from textsplice.runs import Prepared, Run
-    from textsplice.runs.recognized import is_export
-    from textsplice.text.linearize import Unsaid
-    from textsplice.trace.opening import open_texts
-    from textsplice.trace.tracing import Tracer
-
-    if Run.is_run(store) or is_export(store):  # of an export, `open` says that it has no texts
-        opened = Run.open(store)
-    elif Prepared.is_prepared(store):
-        opened = Prepared.open(store)
-    else:
-        opened = read_texts(store, split, text_column)
-        say_lists(opened.lists, store, quiet=quiet)
-    unsaid = Unsaid.of_kinds(opened.kinds if isinstance(opened, (Run, Prepared)) else {})
-    with warnings.catch_warnings(record=True) as caught:
-        tracer = Tracer(open_texts(opened, kept=kept, quiet=quiet), unsaid)
-    for warning in caught:
-        say(f"warning: {warning.message}", err=True)
-    return tracer
-
-
-def read_texts(store: str, split: str | None, text_column: str | None) -> Corpus:
-    """The approved texts of a corpus that was not prepared."""
-    from textsplice.corpus import read_corpus
-
-    return read_corpus(store, split or _default_split(store), text_column=text_column).require_texts()
-
-
-def like_store(drafts: str, store: str, split: str | None, text_column: str | None) -> CorpusConfig | None:
-    """How a file of cells with drafts is read: as the corpus of the store; None for other drafts."""
-    from textsplice.cli.systems import corpus_settings
-    from textsplice.config import CorpusConfig
-    from textsplice.runs import Prepared, Run
-    from textsplice.trace.reading import has_cells
-
-    if not has_cells(drafts):
-        return None
-    if Run.is_run(store) or Prepared.is_prepared(store):
-        known = corpus_settings(store)
-    else:
-        known = CorpusConfig(list_columns=read_texts(store, split, text_column).lists)
-    return replace(known, text_column=text_column or known.text_column)
-
-
-def _default_split(source: str) -> str | None:
-    """Every row of one file; the training split of a folder."""
-    return None if Path(source).is_file() else "train"
+        share = f"{counts['covered'] / counts['tokens']:.1%} of {counts['tokens']:,} words and marks"
+        told = f"{len(drafts)} traced; {share} have a source; {counts['gaps']} gaps."
+        say(f"{out or 'standard output'}: {told}", err=True)

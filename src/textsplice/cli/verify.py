@@ -291,7 +291,7 @@ def _verifier(
     asked: list[Rule] | None,
     search: SearchConfig | None,
 ) -> Verifier | None:
-    from textsplice.cli.trace import open_tracer
+    from textsplice.cli.tracers import open_tracer
     from textsplice.errors import ConfigError
     from textsplice.trace.verifying import Verifier, Witness
 

@@ -121,7 +121,7 @@ def _opened(store: Path) -> Run | Prepared | None:
 
 def _known(opened: Run | Prepared | None, store: Path) -> dict[str, list[str]]:
     """The texts of each id."""
-    from textsplice.cli.trace import read_texts
+    from textsplice.cli.tracers import read_texts
 
     known: dict[str, list[str]] = {}
     if opened is not None:

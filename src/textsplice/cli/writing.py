@@ -55,6 +55,16 @@ def row_writer(
     return lambda row: write_row(file, row.with_selectors() if selectors else row, out)
 
 
+def cells_writer(write: Callable[[Generation], None], out: Path | None) -> Callable[[str], None] | None:
+    """What writes a row that is JSON already as cells; None if JSON is what is wanted."""
+    from textsplice.search.generation import Generation
+    from textsplice.search.spreadsheet import is_spreadsheet
+
+    if not is_spreadsheet(out):
+        return None
+    return lambda row: write(Generation.from_dict(json.loads(row), str(out)))
+
+
 @contextmanager
 def opened(out: Path | None, *, resume: bool | None = None) -> Generator[IO[str]]:
     """The file to write rows to, held from the first look at it to the last row: no other process has it.

@@ -12,7 +12,7 @@ from textsplice.corpus.table import Table
 from textsplice.errors import InputError, MissingExtraError
 from textsplice.evaluate.metrics.metric import metric_named
 from textsplice.evaluate.outputs import Item, Matched, Output, corpus_of, read_items
-from textsplice.evaluate.score import E2E_METRICS, Measurement, measure
+from textsplice.evaluate.score import E2E_METRICS, Measured, Measurement, measure
 from textsplice.evaluate.significance import Comparison
 from textsplice.files import write_new
 from textsplice.parsing import read_object
@@ -132,18 +132,20 @@ def evaluate_matched(
     data: str,
     lexicon: str | None = None,
     kinds: Mapping[str, FieldKind] | None = None,
+    known: Mapping[str, Measured] | None = None,
 ) -> Evaluation:
     """Scores outputs that have been matched with their references.
 
     `lexicon` is a name or a file; `values` looks for the values of the tables as they are written. Of which
-    kinds fields are, `kinds` says and, if they are not said at all, the outputs' rows.
+    kinds fields are, `kinds` says and, if they are not said at all, the outputs' rows. `known` as in
+    `measure`.
     """
-    measurements = measure(matched.texts, matched.references, metrics, data=data)
+    measurements = measure(matched.texts, matched.references, metrics, data=data, known=known)
     if lexicon is None:
         return Evaluation(name, len(matched.items), measurements, [], None, [])
     tables = [_table(item, output) for item, output in zip(matched.items, matched.outputs, strict=True)]
-    known = Lexicon.named(lexicon, tables, {**unsaid_kinds(matched.outputs), **(kinds or {})})
-    reports = [check_slots(text, table, known) for text, table in zip(matched.texts, tables, strict=True)]
+    wordings = Lexicon.named(lexicon, tables, {**unsaid_kinds(matched.outputs), **(kinds or {})})
+    reports = [check_slots(text, table, wordings) for text, table in zip(matched.texts, tables, strict=True)]
     erring: list[dict[str, object]] = [
         {
             "id": output.id or item.ids[0],
@@ -154,7 +156,7 @@ def evaluate_matched(
         if report.errors
     ]
     slots = summarize_slots(reports)
-    signature = slot_signature(lexicon, known)
+    signature = slot_signature(lexicon, wordings)
     return Evaluation(name, len(matched.items), measurements, reports, slots, erring, lexicon, signature)
 
 

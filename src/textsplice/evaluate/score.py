@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 
@@ -90,11 +90,20 @@ class Measurement:
     of_sums: Callable[[Statistics], float]
 
 
+Measured = tuple[float, Statistics]
+
+
 def measure(
-    outputs: Sequence[str], references: References, metrics: Sequence[str], *, data: str = "unnamed"
+    outputs: Sequence[str],
+    references: References,
+    metrics: Sequence[str],
+    *,
+    data: str = "unnamed",
+    known: Mapping[str, Measured] | None = None,
 ) -> list[Measurement]:
     """Scores one output per item against the item's references, whose number may differ.
 
+    `known` is what metrics, by name, have given for these very outputs and references already.
     If something that a metric needs is not installed, raises `MissingExtraError` before computing anything.
     """
     check_parallel(outputs, references)
@@ -102,7 +111,7 @@ def measure(
     hashed = Data.of(data, references)
     measured: list[Measurement] = []
     for metric in found:
-        value, statistics = metric.measure(outputs, references)
+        value, statistics = (known or {}).get(metric.name) or metric.measure(outputs, references)
         score = Score(value, _signature(metric, references, hashed))
         measured.append(Measurement(score, statistics, metric.of_sums))
     return measured

@@ -18,6 +18,7 @@ from textsplice.extensions import SCORES
 from textsplice.neighbors.features import Features
 from textsplice.neighbors.index import Index
 from textsplice.neighbors.scan import ScanIndex
+from textsplice.neighbors.shards import TABLES_A_SHARD, ShardedIndex
 from textsplice.neighbors.table_index import TableIndex
 
 DEFAULT = "fields-and-values"
@@ -54,12 +55,14 @@ class FieldsAndValues(Score):
     def build_index(
         self, groups: Iterable[Features], row_group: NDArray[np.int32], commonness: NDArray[np.float64]
     ) -> TableIndex:
-        """The compiled index."""
+        """The compiled index; in shards if there are many tables."""
+        if int(row_group.max(initial=-1)) >= TABLES_A_SHARD:
+            return ShardedIndex.build(groups, row_group, commonness)
         return Index.build(groups, row_group, commonness)
 
     def load_index(self, folder: Path) -> TableIndex:
         """The compiled index, memory-mapped."""
-        return Index.load(folder)
+        return ShardedIndex.load(folder) if ShardedIndex.is_saved(folder) else Index.load(folder)
 
 
 def score_named(name: str) -> Score:

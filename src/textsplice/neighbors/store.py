@@ -32,7 +32,9 @@ from textsplice.files import atomic_write_text
 from textsplice.neighbors.features import Features, features
 from textsplice.neighbors.persistence import within
 from textsplice.neighbors.scores import DEFAULT, score_named
+from textsplice.neighbors.shards import grown_index
 from textsplice.neighbors.table_index import Hits, TableIndex
+from textsplice.neighbors.tables import TableNumbers, Tables
 from textsplice.neighbors.trigrams import Trigrams
 from textsplice.parsing import read_object
 from textsplice.ragged import Ragged
@@ -96,7 +98,7 @@ class Store:
     texts: list[str]
     tokens: Ragged  # masked, BEGIN … END
     table_of: NDArray[np.int32]
-    tables: list[Table]
+    tables: Sequence[Table]
     offered: NDArray[np.bool_]  # which rows may be neighbors at all
     index: TableIndex
     tokenizer: Tokenizer
@@ -113,7 +115,7 @@ class Store:
         texts: list[str],
         tokens: Ragged,
         table_of: NDArray[np.int32],
-        tables: list[Table],
+        tables: Sequence[Table],
         offered: NDArray[np.bool_],
         commonness: NDArray[np.float64],
         tokenizer: Tokenizer,
@@ -121,10 +123,11 @@ class Store:
         score: str = DEFAULT,
         approved: tuple[int, ...] = (),
         kinds: Mapping[str, FieldKind] | None = None,
+        index: TableIndex | None = None,
     ) -> Store:
-        """Indexes the tables."""
+        """Indexes the tables, unless their index is there already."""
         described = (_features(table, tokenizer, fold) for table in tables)
-        index = score_named(score).build_index(described, table_of, commonness)
+        index = index or score_named(score).build_index(described, table_of, commonness)
         how = (tokenizer, fold, score, approved, kinds or {})
         return cls(ids, texts, tokens, table_of, tables, offered, index, *how)
 
@@ -176,9 +179,9 @@ class Store:
         return rows
 
     @cached_property
-    def table_rows(self) -> dict[Table, int]:
+    def table_rows(self) -> Mapping[Table, int]:
         """The number of each distinct table."""
-        return {table: row for row, table in enumerate(self.tables)}
+        return TableNumbers(self.tables)
 
     def approved_of(self, table: Table) -> list[int]:
         """The rows of approved texts of the very same record, the newest first."""
@@ -287,13 +290,14 @@ class Store:
 
         Rows and tables keep their numbers, and of two old texts that are equally near, the same comes first.
         """
-        numbers = dict(self.table_rows)
+        known, numbers = self.table_rows, dict[Table, int]()
         new: list[Table] = []
         for table in tables:
-            if table not in numbers:
-                numbers[table] = len(self.tables) + len(new)
+            if table not in known and table not in numbers:
                 new.append(table)
-        table_of = np.array([numbers[table] for table in tables], dtype=np.int32)
+                numbers[table] = len(self.tables) + len(new) - 1
+        more = [numbers[table] if table in numbers else known[table] for table in tables]
+        table_of = np.array(more, dtype=np.int32)
         return Store.build(
             ids=[*self.ids, *ids],
             texts=[*self.texts, *texts],
@@ -307,6 +311,7 @@ class Store:
             score=self.score,
             approved=approved,
             kinds=self.kinds,
+            index=grown_index(self.index, map(self.features, tables), table_of, commonness),
         )
 
     def save(self, folder: Path) -> None:
@@ -349,8 +354,7 @@ class Store:
                 remedy=f"Name the module that adds it in {PLUGINS}.",
             )
         with undamaged(folder / TABLES):
-            records = column_texts(read_columns(folder / TABLES)["record"])
-            tables = [Table.from_record(json.loads(record)) for record in records]
+            tables = Tables(read_columns(folder / TABLES)["record"], folder / TABLES)
         with undamaged(folder / TEXTS):
             rows = read_columns(folder / TEXTS)
             store = cls(

@@ -12,29 +12,32 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from textsplice.arrow import column_ints, column_ragged, read_columns
 from textsplice.config import Config, NeighborsConfig, OutputConfig, load_config, to_toml
 from textsplice.corpus import Corpus
 from textsplice.corpus.lists import described
-from textsplice.corpus.table import Table
+from textsplice.engine import Engine
 from textsplice.errors import ConfigError, CorpusError
 from textsplice.files import atomic_write_text, file_hash
 from textsplice.neighbors.scores import score_named
 from textsplice.neighbors.store import Store
 from textsplice.prepare import stages
+from textsplice.prepare.bulk import BulkRows, bulk_work
+from textsplice.prepare.inputs import SplitInputs
 from textsplice.prepare.texts import Tokenized, open_split, tokenized_examples, with_lists, write_texts
 from textsplice.progress import bar
 from textsplice.ragged import Ragged
 from textsplice.runs.findings import read_findings, write_findings
 from textsplice.runs.manifest import Manifest, key_of
-from textsplice.runs.prepared import Prepared, claimed, read_tables
+from textsplice.runs.parts import Parts
+from textsplice.runs.prepared import Prepared, claimed
 from textsplice.runs.prepared_files import TARGETS, PreparedFiles
 from textsplice.slots.kinds import chosen_kinds, decide, kinds_of
 from textsplice.slots.lexicon import Lexicon, lexicon_path
@@ -58,12 +61,16 @@ def prepare(
     *,
     folder: Path | None = None,
     threads: int | None = None,
+    engine: Engine | None = None,
+    parts: Path | None = None,
     report: Report = lambda _line: None,
     quiet: bool = False,
 ) -> Prepared:
     """Brings the prepared folder up to date with a configuration, or the TOML file of one, and opens it.
 
-    Only what changed since the last time is made again. `report` is called with a line per stage.
+    Only what changed since the last time is made again. `report` is called with a line per stage. With an
+    `engine`, neighbors and derivations are found by its workers; finished parts are kept beside the folder,
+    or in `parts`.
     """
     config = config if isinstance(config, Config) else load_config(config)
     if "train" not in config.corpus.splits:
@@ -77,47 +84,39 @@ def prepare(
             told = described(config.corpus.list_columns)
             what = f"cells are read as lists in {told}; corpus.lists can say otherwise."
             report(f"{config.corpus.source}: {what}")
-        build = Build(config, manifest, threads or os.cpu_count() or 1, report, quiet)
-        build.run()
+        given = (config, manifest, threads or os.cpu_count() or 1, report, quiet)
+        if engine is None:
+            build = Build(*given)
+            build.run()
+        else:
+            with Parts.opened(parts or Path(f"{target}.parts"), keep=parts is not None) as place:
+                build = Build(*given, engine, place)
+                build.run()
         if not build.made:
             report(f"{target} is up to date: nothing to do.")
     return Prepared.open(target)
 
 
-@dataclass(frozen=True)
-class _SplitInputs:
-    """What the long stages of a split read, opened when first needed: often nothing has to be made."""
-
-    files: PreparedFiles
-    split: str
-
-    @cached_property
-    def store(self) -> Store:
-        return Store.load(self.files.store)
-
-    @cached_property
-    def tables(self) -> list[Table]:
-        return read_tables(self.files.tables(self.split))
-
-    @cached_property
-    def table_tokens(self) -> Ragged:
-        return column_ragged(read_columns(self.files.encoded_tables(self.split))["tokens"])
-
-    @cached_property
-    def table_segments(self) -> Ragged:
-        return column_ragged(read_columns(self.files.encoded_tables(self.split))["segments"])
-
-
 class Build:
     """One run of `prepare`: the configuration, the folder, and what has been made."""
 
-    def __init__(self, config: Config, manifest: Manifest, threads: int, report: Report, quiet: bool) -> None:
+    def __init__(
+        self,
+        config: Config,
+        manifest: Manifest,
+        threads: int,
+        report: Report,
+        quiet: bool,
+        engine: Engine | None = None,
+        place: Parts | None = None,
+    ) -> None:
         self.config = config
         self.files = PreparedFiles(manifest.folder)
         self.manifest = manifest
         self.threads = threads
         self.report = report
         self.quiet = quiet
+        self.engine, self.place = engine, place
         self.keys: dict[str, str] = {}
         self.made: list[str] = []
         self.kinds: Mapping[str, FieldKind] = {}
@@ -292,19 +291,19 @@ class Build:
     def _neighbors_and_derivations(self, split: str) -> None:
         encoded = read_columns(self.files.encoded_texts(split))
         table_of, targets = column_ints(encoded["table"]), column_ragged(encoded["tokens"])
-        inputs = _SplitInputs(self.files, split)
+        inputs = SplitInputs(self.files, split)
         with bar(2 * len(targets), f"neighbors and derivations of {split}", quiet=self.quiet) as progress:
             for part, start in enumerate(range(0, len(targets), EXAMPLES_A_PART)):
                 rows = range(start, min(start + EXAMPLES_A_PART, len(targets)))
-                key = self._neighbors(split, part, rows, table_of, inputs)
+                bulk, key = self._neighbors(split, part, rows, table_of, inputs)
                 progress.advance(len(rows))
-                self._derivations(split, part, key, _rows(targets, rows), table_of[start : rows.stop], inputs)
+                self._derivations(split, part, key, rows, (targets, table_of), inputs, bulk)
                 progress.advance(len(rows))
 
     def _neighbors(
-        self, split: str, part: int, rows: range, table_of: NDArray[np.int32], inputs: _SplitInputs
-    ) -> str:
-        """The neighbors of a part of a split; returns the stage's key."""
+        self, split: str, part: int, rows: range, table_of: NDArray[np.int32], inputs: SplitInputs
+    ) -> tuple[BulkRows | None, str]:
+        """The neighbors of a part of a split; returns who finds them, if not this process, and the key."""
         settings = self.config.neighbors
         tables_are_stored = split.removeprefix(TARGETS) == "train"
         if not tables_are_stored or (split != "train" and settings.exclude == "self"):
@@ -313,7 +312,10 @@ class Build:
         made_from = (self.keys["store"], self.keys[f"encoded/{split}"], list(rows)[:1], len(rows))
         stage = f"neighbors/{split}-{part:04}"
         with self._stage(stage, [path], settings.k, settings.exclude, made_from) as needed:
-            if needed:
+            bulk = self._bulk(split, rows, settings, self.keys[stage])
+            if needed and bulk is not None:
+                stages.write_neighbors(path, bulk.neighbors)
+            elif needed:
                 found = stages.find_neighbors(
                     inputs.store,
                     inputs.tables,
@@ -322,34 +324,47 @@ class Build:
                     k=settings.k,
                     exclude=settings.exclude,
                     threads=self.threads,
+                    own=split == "train",
                 )
                 stages.write_neighbors(path, found)
-        return self.keys[stage]
+        return bulk, self.keys[stage]
+
+    def _bulk(self, split: str, rows: range, settings: NeighborsConfig, key: str) -> BulkRows | None:
+        """Who finds neighbors and derivations, if this process does not."""
+        if self.engine is None or self.place is None:
+            return None
+        stored = pq.read_metadata(self.files.texts("train")).num_rows
+        work = bulk_work(self.files, split, settings.k, settings.exclude, key, stored)
+        return BulkRows(self.engine, self.place, work, rows, self.quiet)
 
     def _derivations(
         self,
         split: str,
         part: int,
         key: str,
-        targets: Ragged,
-        table_of: NDArray[np.int32],
-        inputs: _SplitInputs,
+        rows: range,
+        examples: tuple[Ragged, NDArray[np.int32]],
+        inputs: SplitInputs,
+        bulk: BulkRows | None,
     ) -> None:
         """The least derivations of a part of a split, from its neighbors, whose stage has this key."""
         path = self.files.derivations(split, part)
         with self._stage(f"derivations/{split}-{part:04}", [path], key) as needed:
-            if needed:
-                found = column_ragged(read_columns(self.files.neighbors(split, part))["neighbors"])
-                stages.write_derivations(
-                    path,
-                    targets=targets,
-                    table_of=table_of,
+            if needed and bulk is not None:
+                stages.write_derivations(path, bulk.derivations)
+            elif needed:
+                targets, table_of = examples
+                neighbors = column_ragged(read_columns(self.files.neighbors(split, part))["neighbors"])
+                found = stages.derivations_of(
+                    targets=stages.rows_of(targets, rows),
+                    table_of=table_of[rows.start : rows.stop],
                     table_tokens=inputs.table_tokens,
                     table_segments=inputs.table_segments,
                     store=inputs.store,
-                    neighbors=_matrix(found),
+                    neighbors=_matrix(neighbors),
                     threads=self.threads,
                 )
+                stages.write_derivations(path, found)
 
     def _vocabulary(self) -> None:
         files = self.files
@@ -390,8 +405,3 @@ def _shape(item: Tokenized) -> str:
 
 def _matrix(ragged: Ragged) -> np.ndarray[tuple[int, ...], np.dtype[np.int32]]:
     return ragged.values.reshape(len(ragged), -1)
-
-
-def _rows(ragged: Ragged, rows: range) -> Ragged:
-    offsets = ragged.offsets[rows.start : rows.stop + 1]
-    return Ragged(ragged.values[offsets[0] : offsets[-1]], offsets - offsets[0])

@@ -11,6 +11,7 @@ from typing import cast
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from textsplice.arrow import (
@@ -28,6 +29,7 @@ from textsplice.errors import ConfigError
 from textsplice.neighbors.features import yes_no_fields
 from textsplice.neighbors.store import Store, commonness
 from textsplice.oracle import derive_corpus
+from textsplice.oracle.batch import Derivations
 from textsplice.oracle.numbering import neighbor_counts, word_ids
 from textsplice.ragged import Ragged
 from textsplice.runs.prepared import read_tables
@@ -48,6 +50,7 @@ from textsplice.text import (
 from textsplice.text.delexicalize import delexicalize
 
 Texts = list[list[str]]
+ROWS_AT_ONCE = 20_000
 
 
 def build_words(files: PreparedFiles, splits: Sequence[str], embed_min_count: int) -> Vocabulary:
@@ -68,19 +71,23 @@ def build_words(files: PreparedFiles, splits: Sequence[str], embed_min_count: in
 
 def encode(source: Path, target: Path, words: Vocabulary) -> None:
     """Replaces the words in a file's `tokens` by their ids."""
-    rows = read_columns(source)
+    kept = ("tokens", "table", "segments", "unsaid")
+    rows = read_columns(source, [name for name in pq.read_schema(source).names if name in kept])
     array = cast(pa.LargeListArray, rows["tokens"].combine_chunks())
     lookup = pc.SetLookupOptions(value_set=pa.array(words.words, type=pa.large_string()))
     ids = pc.call_function("index_in", [array.flatten()], lookup)
     offsets = np.asarray(array.offsets, dtype=np.int64)
     ragged = Ragged(np.asarray(ids, dtype=np.int32), offsets - offsets[0])
-    columns = {name: rows[name] for name in ("table", "segments", "unsaid") if name in rows.column_names}
+    columns = {name: rows[name] for name in kept[1:] if name in rows.column_names}
     write_columns(target, {"tokens": ragged_column(ragged), **columns})
 
 
 def linearized_tables(files: PreparedFiles, split: str) -> list[Linearized]:
     """The linearized tables of a split, as words."""
-    rows = read_columns(files.tables(split))
+    return _linearized_rows(read_columns(files.tables(split)))
+
+
+def _linearized_rows(rows: pa.Table) -> list[Linearized]:
     records = (cast("dict[str, object]", json.loads(r)) for r in column_texts(rows["record"]))
     return [
         _linearized(tokens, segments, list(record))
@@ -130,7 +137,7 @@ def build_store(
     kinds: Mapping[str, FieldKind] | None = None,
 ) -> Store:
     """The masked training texts and their index; `verbatim` offers only texts that say all their values."""
-    rows = read_columns(files.texts("train"))
+    rows = read_columns(files.texts("train"), ["id", "text", "table", "unsaid"])
     table_of = column_ints(rows["table"])
     tables = read_tables(files.tables("train"))
     targets = column_ragged(read_columns(files.encoded_texts("train"))["tokens"])
@@ -157,13 +164,19 @@ def build_store(
 
 
 def _masked(files: PreparedFiles, targets: Ragged, table_of: NDArray[np.int32], words: Vocabulary) -> Ragged:
-    values = [table.value_tokens() for table in linearized_tables(files, "train")]
+    tables = read_columns(files.tables("train"))
     ids = targets.values.copy()
-    texts = words.decode(targets.values)
-    for row, table in enumerate(table_of):
-        start, stop = targets.offsets[row], targets.offsets[row + 1]
-        hidden = np.array([token == MASK for token in mask(texts[start:stop], values[table])])
-        ids[start:stop][hidden] = MASK_ID
+    for first in range(0, len(targets), ROWS_AT_ONCE):
+        # As Python's objects, the texts and tables of a million rows would take gigabytes.
+        rows = range(first, min(first + ROWS_AT_ONCE, len(targets)))
+        begin = targets.offsets[first]
+        texts = words.decode(targets.values[begin : targets.offsets[rows.stop]])
+        numbers, places = np.unique(table_of[first : rows.stop], return_inverse=True)
+        values = [table.value_tokens() for table in _linearized_rows(tables.take(numbers))]
+        for row, place in zip(rows, places.tolist(), strict=True):
+            start, stop = targets.offsets[row], targets.offsets[row + 1]
+            hidden = [token == MASK for token in mask(texts[start - begin : stop - begin], values[place])]
+            ids[start:stop][np.array(hidden)] = MASK_ID
     return Ragged(ids, targets.offsets)
 
 
@@ -176,20 +189,27 @@ def find_neighbors(
     k: int,
     exclude: str,
     threads: int,
+    own: bool = False,
 ) -> NDArray[np.int32]:
     """The nearest store rows for each example of `rows`.
 
-    `exclude` "self" is for the examples of the store itself, row by row; "same-table" for any.
+    `exclude` "self" is for the examples of the store itself, row by row; "same-table" for any. If tables are
+    the store's `own`, they need not be looked up.
     """
     part = table_of[rows.start : rows.stop]
     if exclude == "self":
         queries = [store.features(tables[table]) for table in part]
-        own = np.arange(rows.start, rows.stop, dtype=np.int32)
-        return store.index.search_many(queries, k, exclude_rows=own, allow=store.offered, threads=threads)[0]
+        itself = np.arange(rows.start, rows.stop, dtype=np.int32)
+        return store.index.search_many(queries, k, exclude_rows=itself, allow=store.offered, threads=threads)[
+            0
+        ]
     distinct, place = np.unique(part, return_inverse=True)
     queries = [store.features(tables[table]) for table in distinct]
-    known = store.table_rows if exclude == "same-table" else {}
-    groups = np.array([known.get(tables[table], -1) for table in distinct], dtype=np.int32)
+    if own and exclude == "same-table":
+        groups = distinct.astype(np.int32)
+    else:
+        known = store.table_rows if exclude == "same-table" else {}
+        groups = np.array([known.get(tables[table], -1) for table in distinct], dtype=np.int32)
     return store.index.search_many(queries, k, exclude_groups=groups, allow=store.offered, threads=threads)[
         0
     ][place]
@@ -201,8 +221,7 @@ def write_neighbors(path: Path, neighbors: NDArray[np.int32]) -> None:
     write_columns(path, {"neighbors": ragged_column(Ragged(neighbors.reshape(-1), offsets))})
 
 
-def write_derivations(
-    path: Path,
+def derivations_of(
     *,
     targets: Ragged,
     table_of: NDArray[np.int32],
@@ -211,9 +230,9 @@ def write_derivations(
     store: Store,
     neighbors: NDArray[np.int32],
     threads: int,
-) -> None:
-    """Finds and writes least derivations of consecutive examples."""
-    found = derive_corpus(
+) -> Derivations:
+    """Least derivations of consecutive examples."""
+    return derive_corpus(
         targets,
         table_tokens=table_tokens,
         table_segments=table_segments,
@@ -223,9 +242,19 @@ def write_derivations(
         mask_id=MASK_ID,
         threads=threads,
     )
+
+
+def write_derivations(path: Path, found: Derivations) -> None:
+    """Writes the derivations of consecutive examples."""
     flat = Ragged(found.splices.reshape(-1), found.offsets * 5)
     costs = np.diff(found.offsets).astype(np.int32)
     write_columns(path, {"splices": ragged_column(flat), "cost": int_column(costs)})
+
+
+def rows_of(ragged: Ragged, rows: range) -> Ragged:
+    """Consecutive rows."""
+    offsets = ragged.offsets[rows.start : rows.stop + 1]
+    return Ragged(ragged.values[offsets[0] : offsets[-1]], offsets - offsets[0])
 
 
 def generated_words(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -98,7 +99,7 @@ def tokenized_examples(
                 remedy="Training needs a text in every row; rows without one go into dev or test.",
             )
         if config.drop_duplicates:
-            digest = table_digest(example.table) + (example.text or "").encode("utf-8")
+            digest = table_digest(example.table) + text_digest(example.text or "")
             if digest in seen:
                 continue
             seen.add(digest)
@@ -116,6 +117,11 @@ def tokenized_examples(
             [BEGIN, *tokens[: config.max_tokens], END],
             _cut(linearized, config.max_table_tokens),
         )
+
+
+def text_digest(text: str) -> bytes:
+    """Sixteen bytes for a text: a million texts themselves would take much memory."""
+    return hashlib.blake2b(text.encode("utf-8"), digest_size=16).digest()
 
 
 def _cut(table: Linearized, limit: int) -> Linearized:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from textsplice.config import Config, load_config
 from textsplice.corpus import Table
 from textsplice.errors import StorageError
 from textsplice.neighbors.store import Store
+from textsplice.neighbors.tables import Tables
 from textsplice.oracle.numbering import in_order
 from textsplice.runs.findings import read_findings
 from textsplice.runs.fitted import default_system
@@ -220,10 +220,9 @@ def claimed(folder: Path) -> Generator[Manifest]:
             raise
 
 
-def read_tables(path: Path) -> list[Table]:
+def read_tables(path: Path) -> Sequence[Table]:
     """The tables of a tables file."""
-    records = column_texts(read_columns(path, ["record"])["record"])
-    return [Table.from_record(json.loads(record)) for record in records]
+    return Tables(read_columns(path, ["record"])["record"], path)
 
 
 def sources_of(

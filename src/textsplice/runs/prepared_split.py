@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -24,7 +25,7 @@ class PreparedSplit:
     name: str
     ids: list[str]
     texts: list[str]
-    tables: list[Table]
+    tables: Sequence[Table]
     table_tokens: Ragged
     table_segments: Ragged
     table_of: NDArray[np.int32]

@@ -32,20 +32,13 @@ class Looking(NamedTuple):
     trigrams: Trigrams
 
 
-def doubts_of(generation: Generation) -> list[Json]:
-    """Why a text that was given may be wrong: each `{"why", "what", "start"?, "stop"?}`."""
-    del generation
-    return []
-
-
 def result(generation: Generation, looking: Looking, alternatives: int) -> Json:
     """One text with all that the API says of it."""
-    doubts = doubts_of(generation)
     return {
         "id": generation.id,
-        "status": "doubtful" if doubts and generation.status == "ok" else generation.status,
+        "status": generation.status,
         "reason": generation.reason,
-        "doubts": doubts,
+        "doubts": [doubt.to_dict() for doubt in generation.doubts or ()],
         "text": generation.text,
         "content": list(blocks(generation)),
         "slots": slots(generation, looking.lexicon),

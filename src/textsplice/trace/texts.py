@@ -22,6 +22,7 @@ from textsplice.files import atomic_write_text
 from textsplice.neighbors.by_text import TextIndex, frozen
 from textsplice.neighbors.persistence import are_offsets, read_index, within, write_index
 from textsplice.neighbors.store import Store, StoredTexts
+from textsplice.neighbors.text_shards import ROWS_A_SHARD, TextShards
 from textsplice.oracle.pricing import Pricing
 from textsplice.oracle.sources import OfferedNeighbor
 from textsplice.oracle.writing import unmasked
@@ -49,10 +50,10 @@ class Rows:
     """One way to see the texts: tokens as numbers, an index of them, and what derives from them."""
 
     tokens: Ragged
-    saved: TextIndex | None = None
+    saved: TextIndex | TextShards | None = None
 
     @cached_property
-    def index(self) -> TextIndex:
+    def index(self) -> TextIndex | TextShards:
         """Finds the rows that share most with a text."""
         return TextIndex.build(self.tokens, MASK_NUMBER) if self.saved is None else self.saved
 
@@ -68,7 +69,10 @@ class Rows:
             "offsets": self.tokens.offsets,
         }
         write_index(folder / "tokens", tokens, [], [])
-        TextIndex.build(self.tokens, MASK_NUMBER, advance).save(folder / "index")
+        if len(self.tokens) > ROWS_A_SHARD:
+            TextShards.write(folder / "index", self.tokens, MASK_NUMBER, advance)
+        else:
+            TextIndex.build(self.tokens, MASK_NUMBER, advance).save(folder / "index")
 
     @classmethod
     def load(cls, folder: Path, rows: int, words: int) -> Rows:
@@ -78,7 +82,8 @@ class Rows:
         # Compiled code follows these numbers, and checks nothing.
         saved.require("values", within(tokens.values, 0, words))
         saved.require("offsets", are_offsets(tokens.offsets, rows, len(tokens.values)))
-        return cls(tokens, TextIndex.load(folder / "index", rows))
+        kind = TextShards if TextShards.is_saved(folder / "index") else TextIndex
+        return cls(tokens, kind.load(folder / "index", rows))
 
 
 class Reading(NamedTuple):
