@@ -206,8 +206,7 @@ def generate(
     splicer = open_splicer(run, swap=swap, store=store)
     lengths = (min_sentences, max_sentences)
     rules = rules_of(approved, require, forbid, copy_only, keep_sentences, *lengths, never, start)
-    rules = with_lookalikes(rules) if forbid_lookalikes else rules
-    rules += [parse_rule(text) for text in rule or []]
+    rules = [*(with_lookalikes(rules) if forbid_lookalikes else rules), *map(parse_rule, rule or [])]
     _check_ids(rules, splicer)
     changes = _changes(beam=beam, batch_size=batch_size, lexicon=lexicon)
     search = search_of(splicer, check_values([*(values or []), *changes]))

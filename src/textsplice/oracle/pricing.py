@@ -111,7 +111,7 @@ class Pricing:
 
     def _first_allowed(self, allow: NDArray[np.bool_]) -> Ids:
         """The first allowed row that has each id; the last answer is kept, since texts come in batches."""
-        key = hashlib.sha256(allow).digest()
+        key = hashlib.sha256(allow.tobytes()).digest()
         if key not in self._first_known:
             self._first_known.clear()
             self._first_known[key] = self._first_of(np.flatnonzero(allow).astype(np.int32))
