@@ -2,8 +2,9 @@
 
 A rule can act in four places. It says which neighbors may be offered (and which first), which words may be
 placed, which splices may be made on a canvas, and whether a finished text obeys it. The last is asked before
-any text is given, so a rule holds even where the first three can't enforce it; the search abstains then. Beams
-that write left to right never replace anything; instead of the third they ask the last about each prefix.
+any text is given, so a rule holds even where the first three can't enforce it; the search abstains then.
+Beams that write left to right never replace anything; instead of the third they ask the last about each
+prefix.
 """
 
 from __future__ import annotations
