@@ -47,7 +47,7 @@ class Load:
             "accepted": len(self.accepted),
             **{f"p{share}_ms": _percentile(self.accepted, share) for share in (50, 95, 99)},
             "refused": len(self.refused),
-            **({"refused_p99_ms": _percentile(self.refused, 99)} if self.refused else {}),
+            **{f"refused_p{share}_ms": _percentile(self.refused, share) for share in (50, 99)},
             "other": len(self.other),
         }
 
