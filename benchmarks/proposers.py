@@ -7,7 +7,7 @@ The yardstick is `transformers`' BART of the writer's size: random weights, beam
 references. Beside it: the run's own S2S+copy or LRT with a beam of 5 and its most probable text, the same
 texts as drafts (the cost of provenance), the run's own settings and, with `--full`, FULL with one beam of 5
 as in the paper and with its own settings. With `--baseline`, the `src` of another checkout writes the same
-batches in processes of its own, in turns with this one, and texts and splices are compared.
+batches in a process of its own, in turns with this one, and texts and splices are compared.
 """
 
 from __future__ import annotations
