@@ -119,3 +119,8 @@ def test_what_is_asked_wrongly_is_told_before_anything_is_written(
     with pytest.raises(TextspliceError, match=told):
         run("generate", prepared, tables, "--out", tmp_path / "out.jsonl", *options)
     assert not list(tmp_path.glob("out*"))
+
+
+def test_a_clusters_notices_do_not_come_between_rows(prepared: Path, tables: Path) -> None:
+    with pytest.raises(TextspliceError, match=r"notices of its own to standard output\. Name a file: --out"):
+        run("generate", prepared, tables, "--engine", "ray")

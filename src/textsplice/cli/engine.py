@@ -41,8 +41,13 @@ PartsFolder = Annotated[
 ]
 
 
-def chosen_engine(name: str | None, workers: int | None, parts: Path | None) -> Engine | None:
-    """The engine that was asked for; None if the work is done here, one after the other."""
+def chosen_engine(
+    name: str | None, workers: int | None, parts: Path | None, *, prints: bool = False
+) -> Engine | None:
+    """The engine that was asked for; None if the work is done here, one after the other.
+
+    `prints`: rows go to standard output, where a cluster's own notices would come between them.
+    """
     from textsplice.engine import LOCAL, open_engine
     from textsplice.errors import ConfigError
 
@@ -50,6 +55,12 @@ def chosen_engine(name: str | None, workers: int | None, parts: Path | None) -> 
         if parts is not None:
             raise ConfigError("there are no parts without --engine.", where="--parts", remedy="Leave it out.")
         return None
+    if prints and name is not None and name.startswith("ray"):
+        raise ConfigError(
+            "Ray writes notices of its own to standard output.",
+            where="--engine",
+            remedy="Name a file: --out.",
+        )
     return open_engine(name or LOCAL, workers)
 
 

@@ -98,7 +98,7 @@ def gate(
     """
     from textsplice.trace.reading import read_drafts, require_traceable
 
-    bulk = chosen_engine(engine, workers, parts)
+    bulk = chosen_engine(engine, workers, parts, prints=out is None)
     rules = rules_of(None, require, forbid, False, False, min_sentences, max_sentences, never)
     rules = with_lookalikes(rules) if forbid_lookalikes else rules
     rules += [parse_rule(text) for text in rule or []]

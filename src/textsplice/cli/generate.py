@@ -201,7 +201,7 @@ def generate(
 
     check_out(out, resume=resume, selectors=selectors)
     check_format(input_format)
-    bulk = chosen_engine(engine, workers, parts)
+    bulk = chosen_engine(engine, workers, parts, prints=out is None)
     _ = [check_folder(folder) for folder in (run, store) if folder and check]
     splicer = open_splicer(run, swap=swap, store=store)
     lengths = (min_sentences, max_sentences)

@@ -59,7 +59,7 @@ def trace(
     from textsplice.search.rows import write_row
     from textsplice.trace.reading import read_drafts, require_traceable
 
-    bulk = chosen_engine(engine, workers, parts)
+    bulk = chosen_engine(engine, workers, parts, prints=out is None)
     drafts = list(read_drafts(texts, like_store(texts, store, split, text_column)))
     tracer = open_tracer(store, split, text_column, quiet=quiet)
     require_traceable(drafts, tracer.sources.tokenizer)
