@@ -104,7 +104,7 @@ def test_a_folder_can_be_prepared_and_looked_into(
     assert run("inspect", out, "--split", "dev", "--example", "3", monkeypatch=monkeypatch) == 0
     assert "1. starts with" in capsys.readouterr().out
     assert run("inspect", out, "--example", "99999", monkeypatch=monkeypatch) == 2
-    assert "there is no example 99999 in train: it has 2,124." in capsys.readouterr().err
+    assert "there is no row '99999': this split has 2,124, from" in capsys.readouterr().err
 
 
 def test_help_answers_at_once_and_imports_nothing_heavy() -> None:

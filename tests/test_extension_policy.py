@@ -58,7 +58,7 @@ def test_a_policy_of_a_plugin_is_trained_and_generates_and_obeys_rules(tmp_path:
     # The policy knows nothing of rules, and yet they hold: texts that break them are not given.
     textsplice(tmp_path, "generate", run, given, "--out", out, "--forbid", "restaurant", "--quiet")
     rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-    assert {row["status"] for row in rows} == {"ok"}
+    assert {row["status"] for row in rows} <= {"ok", "doubtful"}  # it says the values of others
     for row in rows:
         assert (row["policy"], row["attribution"], len(row["splices"])) == ("parrot", "exact", 1)
         assert row["text"] in [neighbor["text"] for neighbor in row["sources"]["neighbors"]]

@@ -198,6 +198,9 @@ def test_json_is_printed_so(capsys: pytest.CaptureFixture[str]) -> None:
 # Who prints, and why it is safe.
 PRINTERS = {
     "cli/output.py": "where it is made safe",
+    "progress.py": "a line, made visible there, where standard error is no terminal",
+    "engine.py": "what went wrong in a worker, made visible there",
+    "serve/guard.py": "JSON in ASCII: the log of the server",
     "training/monitor.py": "a note, made visible there: training must not import the command line",
     "training/worker.py": "JSON in ASCII, to the process that started it",
     "report/notebook.py": "a view, which is safe already",

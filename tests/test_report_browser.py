@@ -372,7 +372,7 @@ def test_paper_shows_every_canvas_and_no_controls(watched: Watched, one: Path) -
 def test_a_report_of_two_hundred_derivations_opens_in_under_two_seconds(
     watched: Watched, tmp_path: Path
 ) -> None:
-    rows = [chain(1 + n % 16, 1 + n % 5, example_id=f"route-{n}") for n in range(200)]
+    rows = [chain(1 + n % 16, 1 + n // 16, example_id=f"route-{n}") for n in range(200)]
     report = write_report(write_run(tmp_path / "walks", rows), derivations=200)
     assert report.stat().st_size < 3_000_000
     page = watched.open(report)
@@ -384,7 +384,8 @@ def test_a_report_of_two_hundred_derivations_opens_in_under_two_seconds(
         seconds.append(time.perf_counter() - started)
     assert min(seconds) < 2.0
     print(f"opened in {min(seconds):.2f} s, {report.stat().st_size / 1e6:.2f} MB")
-    assert page.inner_text(".count") == "200 of 200 examples"
+    shown = len({row.text for row in rows})
+    assert page.inner_text(".count") == f"{shown} of {shown} examples"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

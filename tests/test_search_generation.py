@@ -76,7 +76,7 @@ def test_json_and_back_is_the_same_generation() -> None:
         ({"format": "textsplice.generation/9"}, "row: is of format 'textsplice.generation/9'; "),
         ({"text": 5}, "row: 'text' is missing or not text."),
         ({"splices": [[1, 2]]}, "row: 'splices' is missing or not made of 5 whole numbers each."),
-        ({"status": "fine"}, "row: 'status' is missing or not one of ok, unfinished, abstained."),
+        ({"status": "fine"}, "row: 'status' is missing or not one of ok, doubtful, unfinished, abstained."),
         ({"sources": None}, "row: 'sources' is missing or not an object."),
         ({"rules": [5]}, "row: rules: is not a JSON object."),
         ({"search": [5]}, "row: 'search' is missing or not an object."),

@@ -137,7 +137,7 @@ def schemathesis(url: str, examples: int, *options: str) -> int:
 
 
 def test_the_api_is_as_its_document_says(served: Served) -> None:
-    assert schemathesis(served.url, 20, "--phases", "examples,fuzzing") >= 200
+    assert schemathesis(served.url, 24, "--phases", "examples,fuzzing") >= 200
     assert not [entry for entry in served.log if entry.get("event") == "mistake"]
 
 

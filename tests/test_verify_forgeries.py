@@ -55,7 +55,10 @@ def maker(kind: str) -> Splicer:
 @cache
 def honest(kind: str) -> Generation:
     """A text of each way to make them, with alternatives where it has some."""
-    return next(g for g in maker(kind).generate_many(tables()[:12], progress=False) if g.splices)
+    row = next(g for g in maker(kind).generate_many(tables()[:12], progress=False) if g.splices)
+    if row.status != "doubtful":
+        return row
+    return replace(row, status="ok", reason=None, doubts=None)  # doubts are forged in test_search_doubts.py
 
 
 def row_of(kind: str) -> Row:

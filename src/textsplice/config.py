@@ -175,8 +175,8 @@ class TrainingConfig:
     max_minutes: float = 0.0
     clip: float = 2.0
     patience: int = 5
-    # Steps; 0: after every epoch, and at least ten times in a run whose steps are known.
-    validate_every: int = 0
+    # Steps; 500 is a tenth of the run's steps if these are fewer than 5,000. 0: after every epoch.
+    validate_every: int = 500
     validate_sequences: int = 1000
     checkpoint_every: int = 200
     log_every: int = 20

@@ -22,6 +22,7 @@ from textsplice import errors
 from textsplice.errors import ConfigError, InputError, StorageError, TextspliceError
 from textsplice.progress import bar
 from textsplice.ray_cluster import Tasks, connected, cores, import_ray
+from textsplice.visible import visible_lines
 from textsplice.work import RETRIES, Answer, Part, Place, Pool, Work, answer
 
 A_WORKER = 2  # parts that are under way for each worker: one at work, one that waits
@@ -268,7 +269,7 @@ def _result(found: Answer) -> bytes:
         kind = cast("type[TextspliceError]", getattr(errors, name or "", InputError))
         raise kind(what or "", where=where, remedy=remedy)
     name, what, trace = found.told
-    print(trace, file=sys.stderr, end="")
+    print(visible_lines(trace or ""), file=sys.stderr, end="")
     raise RuntimeError(f"{name} in a worker: {what}")
 
 

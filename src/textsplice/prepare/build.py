@@ -54,6 +54,8 @@ NOT_OF_TEXTS = (
 )
 
 Report = Callable[[str], None]
+# Where a folder is does not belong to what it holds; earlier versions wrote this in its place.
+NOT_SAID = OutputConfig("prepared/bundled", "runs/bundled")
 
 
 def prepare(
@@ -392,7 +394,7 @@ class Build:
             text=self.config.text,
             neighbors=self.config.neighbors,
             vocabulary=self.config.vocabulary,
-            output=OutputConfig(),
+            output=NOT_SAID,
         )
         with self._stage("config", [self.files.config], config.stored()) as needed:
             if needed:

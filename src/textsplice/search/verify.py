@@ -219,14 +219,14 @@ def _status(generation: Generation, settings: SearchConfig | None) -> str | None
         return "it abstained, yet has seams"
     if status == "ok" and reason is not None:
         return "it is ok, yet has a reason not to be"
-    if lie := not_doubts(generation.doubts, status, reason, len(generation.text)):
-        return lie
     if status != "ok" and not reason:
         return (
             "it abstained without a reason" if status == "abstained" else f"it is {status} without a reason"
         )
     if status == "unfinished" and reason != UNFINISHED:
         return f"it is unfinished for a reason that is not {UNFINISHED!r}"
+    if lie := not_doubts(generation.doubts, status, reason, len(generation.text)):
+        return lie
     if (status == "abstained") != (generation.score == float("-inf")):
         return "it abstained, yet has a score" if status == "abstained" else "it has no score"
     if status != "abstained" and not isfinite(generation.score):

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 import torch
 
-from textsplice.config import Config
+from textsplice.config import Config, TrainingConfig
 from textsplice.errors import DivergedError, TrainingError
 from textsplice.memory import is_out_of_memory
 from textsplice.policy.checkpoint import save_policy
@@ -42,7 +42,7 @@ Ending = Literal["steps", "epochs", "minutes", "patience", "interrupted"]
 
 # However long an update takes, a killed run loses no more than this.
 CHECKPOINT_SECONDS = 600.0
-VALIDATIONS = 10  # at least so many in a run whose steps are known
+VALIDATIONS = 10  # at least so many in a run whose steps are known, unless another interval is asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,10 +244,10 @@ class Trainer:
     # Validations and checkpoints
 
     def _validation_is_due(self) -> bool:
-        if every := self.training.validate_every:
-            return self.state.step % every == 0
-        often = max(1, (self.monitor.planned_steps or 0) // VALIDATIONS)
-        return self.state.place.done == 0 or (often > 1 and self.state.step % often == 0)
+        every = self.training.validate_every
+        if every == TrainingConfig().validate_every and self.monitor.planned_steps:
+            every = min(every, max(1, self.monitor.planned_steps // VALIDATIONS))
+        return self.state.step % every == 0 if every else self.state.place.done == 0
 
     def _validate(self, validation: Update) -> None:
         """Validates; the best weights are kept, and too many validations without progress end the run."""
