@@ -240,3 +240,12 @@ def test_measuring_counts_each_text_once() -> None:
     lexicon = Lexicon({"dogs": FieldWordings({"no": ("not allowed",)}, verbatim=False)})
     (evidence,) = measure(lexicon, Sample.of(examples)).wordings.values()
     assert (evidence.texts, evidence.right) == (1, 1)
+
+
+def test_a_field_that_the_sample_lacks_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("textsplice.slots.kinds.MOST_TEXTS", 40)
+    examples = [
+        Example(str(n), Table.of({"name": f"N{n}", **({"rare": "x"} if n == 1 else {})}), f"N{n} is here.")
+        for n in range(200)
+    ]
+    assert set(propose(examples, {}).lexicon.fields) == {"name"}

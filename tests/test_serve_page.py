@@ -302,7 +302,7 @@ def test_an_answer_that_comes_late_does_not_replace_a_newer_one(studio: Studio) 
     page.fill("#editor", "It is a lighthouse.")
     expect(page.locator("#status")).to_contain_text("to check")
     assert len(held) == 1
-    assert ["Qwxz" in body for body in given_up] == [True]
+    assert sum("Qwxz" in body for body in given_up) == 1
     assert text_of(page) == "It is a lighthouse."
     assert page.locator(".run.gap").count() == 0
 
@@ -752,3 +752,20 @@ def test_pieces_are_carried_along_while_one_types(studio: Studio) -> None:
         }"""
     )
     assert wrong == []
+
+
+@needs_chromium
+def test_what_is_being_typed_into_a_list_stays_whole(studio: Studio) -> None:
+    page = studio.open()
+    page.get_by_label("name", exact=True).press_sequentially("Otter Round", delay=20)
+    sights = page.locator("input[data-list='sights']")
+    for value in ("heron pond", "old weir"):
+        sights.press_sequentially(value, delay=90)
+        sights.press("Enter")
+    sights.press_sequentially("mill", delay=90)  # not added yet, but part of the record
+    page.wait_for_timeout(600)  # what is typed is kept meanwhile
+    chips = page.locator("ul.chips[aria-label='Values of sights'] li bdi")
+    expect(chips).to_have_text(["heron pond", "old weir"])
+    assert sights.input_value() == "mill"
+    kept = page.evaluate("Object.values(localStorage).join()")
+    assert '["heron pond","old weir","mill"]' in kept.replace("\\", "")

@@ -89,7 +89,7 @@ def writer_config(base: Config, look: Look) -> Config:
             beam=8,
             max_splices=24,
             max_tokens=min(400, max(120, 2 * look.longest)),
-            seams=0.2,
+            seams=1.0,
             whole_sentences=look.whole_sentences,
         ),
     )
@@ -109,7 +109,7 @@ def full_config(writer: Config, look: Look, out: Path, targets: Path) -> Config:
             misplaced_values="discouraged",
             max_splices=24,
             max_tokens=writer.search.max_tokens,
-            seams=0.2,
+            seams=1.0,
             whole_sentences=look.whole_sentences,
         ),
         output=replace(writer.output, prepared=str(out / "prepared-full"), run=str(out / FOLDERS["full"])),

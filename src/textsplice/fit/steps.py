@@ -131,7 +131,8 @@ class _Work:
             examples = list(read_corpus(self.source, "train", text_column=self.text_column or None))
             step = -(-len(examples) // MOST_INDUCED)
             proposal = propose(examples[::step], {})
-            if not any(proposal.lexicon.fields[name].wordings for name in asked):
+            found = proposal.lexicon.fields
+            if not any(found[name].wordings for name in asked if name in found):
                 self.say(f"  no wording of {', '.join(asked)} stood up to held-out texts: unchecked")
                 return ""
             self.folder.write(WORDINGS, proposal.to_toml())

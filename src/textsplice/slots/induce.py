@@ -102,7 +102,8 @@ def propose(
     values: dict[str, Counter[str]] = {each.field: Counter() for each in findings}
     for example in sample.examples:
         for field, given in example.table:
-            values[field].update(given)
+            if field in values:  # too few texts have the others
+                values[field].update(given)
     proposed: dict[str, FieldWordings] = {}
     for each in findings:
         proposed[each.field] = _field(each, search, values[each.field])

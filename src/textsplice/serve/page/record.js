@@ -32,10 +32,14 @@ export class RecordForm {
     this.set({});
   }
 
-  /** The record without what is empty. */
+  /** The record without what is empty. What was typed into a list but not added yet belongs to it, and stays where it is. */
   get() {
-    this.settle();
-    const said = [...this.values].map(([name, value]) => [name, Array.isArray(value) ? value : value.trim()]);
+    const values = new Map(this.values);
+    for (const input of $("fields").querySelectorAll("input[data-list]")) {
+      const [name, typed] = [input.dataset.list, input.value.trim()];
+      if (typed && !this.listed(name).includes(typed)) values.set(name, [...this.listed(name), typed]);
+    }
+    const said = [...values].map(([name, value]) => [name, Array.isArray(value) ? value : value.trim()]);
     return Object.fromEntries(said.filter(([, value]) => value.length));
   }
 
@@ -43,11 +47,6 @@ export class RecordForm {
     this.values = new Map(Object.entries(asRecord(record)));
     this.shown = [...new Set(this.many ? [...this.values.keys(), ...this.first] : [...this.first, ...this.values.keys()])];
     $("fields").replaceChildren(...this.shown.map((name, at) => this.field(name, at)));
-  }
-
-  /** A list's last value that was typed but not added belongs to the record. */
-  settle() {
-    for (const input of $("fields").querySelectorAll("input[data-list]")) if (input.value.trim()) this.push(input.dataset.list, input);
   }
 
   add() {
@@ -86,6 +85,7 @@ export class RecordForm {
   text(name, known, at, options) {
     const values = known.values ?? [];
     const input = h("input", { ...options, dir: "auto", list: values.length ? `values-${at}` : undefined,
+      placeholder: known.kind === "number" && values.length ? `such as ${values[0]}` : undefined,
       on: { input: (event) => this.put(name, event.target.value) } });
     input.value = String(this.values.get(name) ?? "");
     return h("div", {}, input, values.length ? h("datalist", { id: `values-${at}` }, ...values.map((value) => h("option", { value }))) : null);
@@ -94,7 +94,7 @@ export class RecordForm {
   list(name, known, at, options) {
     const values = known.values ?? [];
     const chips = h("ul", { class: "chips", "aria-label": `Values of ${name}` });
-    const input = h("input", { ...options, dir: "auto", data: { list: name }, list: values.length ? `values-${at}` : undefined, placeholder: "another value" });
+    const input = h("input", { ...options, dir: "auto", data: { list: name }, list: values.length ? `values-${at}` : undefined, placeholder: "type one, then Enter" });
     input.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) {
         event.preventDefault();
@@ -102,6 +102,7 @@ export class RecordForm {
       } else if (event.key === "Backspace" && !input.value) this.drop(name, this.listed(name).length - 1, input);
     });
     input.addEventListener("change", () => this.push(name, input));
+    input.addEventListener("input", () => this.changed());
     const add = h("button", { type: "button", "aria-label": `Add a value to ${name}`, on: { click: () => { this.push(name, input); input.focus(); } } }, "+");
     const box = h("div", { class: "listed" }, chips, h("div", { class: "row" }, input, add),
       values.length ? h("datalist", { id: `values-${at}` }, ...values.map((value) => h("option", { value }))) : null);

@@ -7,6 +7,7 @@ import { carried, draw, labelOf, legend, numbers, piecesOf, seamsOf, spoken } fr
 import { showNoSource, showSource } from "./source.js";
 import * as rules from "./rules.js";
 
+const UNREAD = 800; // milliseconds in which nobody has read a new text
 const ALTERNATIVES = 4;
 const SIGNS = { said: ["✓", "said"], missing: ["✗", "not said"], wrong: ["!", "wrong"], unchecked: ["–", "not checked"], pending: ["·", ""] };
 const STATUS = { ok: "ok", doubtful: "doubtful", unfinished: "unfinished", abstained: "no text" };
@@ -105,6 +106,9 @@ export class Work {
       this.remember();
       const result = got.answer.results[0];
       const before = this.text;
+      // A second click on "Write the text" must not approve what has come to lie under the finger.
+      this.freshUntil = performance.now() + UNREAD;
+      setTimeout(() => this.tools(), UNREAD + 20);
       this.take(result, "generated");
       this.options = optionsOf(result);
       this.chosen = this.options.length ? 0 : -1;
@@ -297,8 +301,9 @@ export class Work {
     if (!this.text.trim()) return "";
     const gaps = this.gaps();
     const said = [];
-    if (doubts?.length) said.push(...doubts.map((doubt) => doubt.what));
-    else if (reason) said.push(reason);
+    // What is not said, and seams, are told below.
+    if (doubts?.length) said.push(...doubts.filter(({ why }) => why !== "slot" && why !== "seam").map((doubt) => sentenceOf(doubt.what)));
+    else if (reason) said.push(sentenceOf(reason));
     const unwanted = [...new Set(this.pieces.map((piece) => piece.id))].filter((id) => this.rules.some((rule) => rule.kind === "never" && rule.value === id));
     if (unwanted.length) said.push(`Some words stand in ${unwanted.join(", ")}, which you exclude.`);
     if (gaps.length) said.push(`${gaps.length === 1 ? "One piece stands" : `${gaps.length} pieces stand`} in no source: ${gaps.slice(0, 5).map((gap) => `“${this.text.slice(gap.start, gap.stop)}”`).join(", ")}${gaps.length > 5 ? ", …" : ""}.`);
@@ -330,7 +335,7 @@ export class Work {
     const done = has && this.approvedText === approvalOf(this.text, this.form.get());
     $("undo").disabled = !this.past.length;
     $("play").disabled = !this.result?.row || !has;
-    $("approve").disabled = !has || done || this.schema.can?.approve === false;
+    $("approve").disabled = !has || done || this.schema.can?.approve === false || performance.now() < (this.freshUntil ?? 0);
     $("approve").textContent = done ? "Approved ✓" : gaps ? `Approve with ${count(gaps, "gap")}` : "Approve";
     if (!done) $("approved-now").textContent = "";
   }
@@ -517,6 +522,8 @@ export class Work {
     event.preventDefault();
   }
 }
+
+const sentenceOf = (clause) => capital(/[.!?]$/.test(clause) ? clause : `${clause}.`);
 
 /** What was approved is a text for a record: if either changes, it is not approved. */
 export const approvalOf = (text, record) => JSON.stringify([text, record]);
