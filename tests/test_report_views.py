@@ -45,6 +45,16 @@ def test_plain_text_marks_what_came_in_and_what_went_out() -> None:
     assert text.endswith("1 more neighbor was offered.\n")
 
 
+def test_a_value_is_ticked_only_if_all_of_it_is_said() -> None:
+    first = neighbor("n1", "Larch House is quiet.", ("Larch", "House"))
+    table = {"name": "Heron Mill"}
+    lay, half, whole = Splice(0, 0, 1, 0, 7), Splice(1, 3, 0, 1, 2), Splice(1, 3, 0, 1, 3)
+    for splices, line in (([lay, half], "· name: Heron Mill"), ([lay, whole], "✓ name: Heron Mill")):
+        made = generation(table, [first], splices)
+        assert line in plain(document(made))
+        assert ("✓" in line) == ("✓" in printed(made, width=80, no_color=True))
+
+
 @pytest.mark.parametrize("width", [24, 40, 80, 200])
 def test_plain_text_keeps_to_its_width(width: int) -> None:
     lines = plain(document(chain(9, 3)), width=width).splitlines()[1:]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import cast
 
@@ -97,12 +97,20 @@ def rule_texts(document: Document) -> list[str]:
 
 
 def table_rows(document: Document) -> list[tuple[str, str, bool]]:
-    """The table's values in order, each with whether the text copied a word from it."""
-    used = {place.position for place in document.generation.provenance if place.source == 0}
+    """The table's values in order, each with whether the text has all of its words, one after another."""
+    text = _folded(document.generation.tokens)
+    table = _folded(document.sources.table.tokens)
     return [
-        (cell.field, cell.value, any(p in used for p in range(cell.start, cell.stop)))
-        for cell in document.cells
+        (cell.field, cell.value, _stands_in(table[cell.start : cell.stop], text)) for cell in document.cells
     ]
+
+
+def _folded(tokens: Sequence[str]) -> list[str]:
+    return [token.casefold() for token in tokens]
+
+
+def _stands_in(part: list[str], whole: list[str]) -> bool:
+    return any(whole[at : at + len(part)] == part for at in range(len(whole) - len(part) + 1))
 
 
 def canvas_line(document: Document, frame: Frame) -> str:

@@ -24,6 +24,7 @@
   const hidden = (token) => token === BEGIN || token === END;
   // A token carries the space before it; a masked word is nothing but that.
   const written = (token) => (token.startsWith(" ") ? token.slice(1) : token);
+  const folded = (tokens) => tokens.map((token) => written(token).toLowerCase());
   const isMask = (token) => written(token) === "";
   const isSpaced = (token) => token.startsWith(" ");
 
@@ -260,6 +261,7 @@
   // Which words of the sources stand on the canvas now, which the step copied, and which cells are said.
   function markSources(places) {
     const standing = new Set(places.map((place) => `${place.source}:${place.position}`));
+    const canvas = folded(places.map(tokenAt));
     const [, , source, begin, end] = at >= 1 && at <= shown.steps.length ? shown.steps[at - 1].splice : [0, 0, -1, 0, 0];
     for (const element of home.querySelectorAll("[data-place]")) {
       const [from, position] = element.dataset.place.split(":").map(Number);
@@ -270,11 +272,11 @@
       else if (standing.has(element.dataset.place)) element.classList.add("spent", kind);
     }
     for (const row of parts.cells.querySelectorAll("tr[data-start]")) {
-      let used = false;
-      for (let n = Number(row.dataset.start); n < Number(row.dataset.stop); n++) used ||= standing.has(`0:${n}`);
-      row.classList.toggle("used", used);
-      row.querySelector(".tick").replaceChildren(used ? "✓" : "·");
-      row.querySelector(".tick").setAttribute("aria-label", used ? "said" : "not said yet");
+      const value = folded(shown.sources[0].tokens.slice(Number(row.dataset.start), Number(row.dataset.stop)));
+      const said = canvas.some((_, at) => value.every((token, n) => canvas[at + n] === token));
+      row.classList.toggle("said", said);
+      row.querySelector(".tick").replaceChildren(said ? "✓" : "·");
+      row.querySelector(".tick").setAttribute("aria-label", said ? "said" : "not said yet");
     }
   }
 
