@@ -25,7 +25,7 @@ def figures(path: Path, references: str, split: str, lexicon: str) -> dict[str, 
     """All figures of one file."""
     found = evaluate(path, references, split, lexicon=lexicon)
     assert found.slots is not None
-    rows = [row for _, row in read_generations(path) if row.status == "ok"]
+    rows = [row for _, row in read_generations(path) if row.status in ("ok", "doubtful")]
     words = [row.sources.kind(place.source) for row in rows for place in row.provenance]
     used = [{place.source for place in row.provenance} for row in rows]
     neighbors = sum(
