@@ -40,7 +40,7 @@ from textsplice.policy.shape import PolicyShape
 from textsplice.prepare.build import prepare
 from textsplice.runs.prepared import Prepared, PreparedSplit
 from textsplice.text.vocabulary import PAD_ID, UNKNOWN_ID
-from textsplice.training.order import cases_of, references
+from textsplice.training.order import references
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULT = ROOT / "benchmarks" / "results" / "training.json"
@@ -142,11 +142,11 @@ def bart_like(shape: PolicyShape) -> BartForConditionalGeneration:
 
 
 def batches(split: PreparedSplit, size: int, count: int) -> list[NDArray[np.int64]]:
-    """Whole cases in random order, about `size` references a batch."""
+    """Whole tables in random order, about `size` references a batch."""
     rows = references(split)
-    case = cases_of(split)[rows]
+    table = np.asarray(split.table_of)[rows]
     random = np.random.default_rng(0)
-    order = np.argsort(random.permutation(int(case.max()) + 1)[case], kind="stable")
+    order = np.argsort(random.permutation(int(table.max()) + 1)[table], kind="stable")
     shuffled = rows[order]
     return [shuffled[i * size : (i + 1) * size] for i in range(count)]
 

@@ -17,42 +17,42 @@ from textsplice.training.feed import prefetch
 from textsplice.training.order import FIRST, Order, Place, pack, share
 from textsplice.training.schedule import check_training, last_step, learning_rate
 
-case_sizes = st.lists(st.integers(1, 9), min_size=1, max_size=12)
+table_sizes = st.lists(st.integers(1, 9), min_size=1, max_size=12)
 
 
-def cases_with(sizes: list[int]) -> np.ndarray:
+def tables_with(sizes: list[int]) -> np.ndarray:
     return np.repeat(np.arange(len(sizes)), sizes)
 
 
-@given(case_sizes, st.integers(1, 12), st.integers(0, 3))
+@given(table_sizes, st.integers(1, 12), st.integers(0, 3))
 def test_an_epoch_holds_every_reference_once(sizes: list[int], target: int, epoch: int) -> None:
-    cases = cases_with(sizes)
-    order = Order(np.arange(len(cases)), cases, target, seed=1)
-    assert sorted(np.concatenate(order.epoch(epoch)).tolist()) == list(range(len(cases)))
+    tables = tables_with(sizes)
+    order = Order(np.arange(len(tables)), tables, target, seed=1)
+    assert sorted(np.concatenate(order.epoch(epoch)).tolist()) == list(range(len(tables)))
 
 
-@given(case_sizes, st.integers(1, 12))
-def test_a_case_that_fits_is_never_cut(sizes: list[int], target: int) -> None:
-    cases = cases_with(sizes)
+@given(table_sizes, st.integers(1, 12))
+def test_a_table_that_fits_is_never_cut(sizes: list[int], target: int) -> None:
+    tables = tables_with(sizes)
     part_of = {
         int(row): number
-        for number, part in enumerate(pack(np.arange(len(cases)), cases, target))
+        for number, part in enumerate(pack(np.arange(len(tables)), tables, target))
         for row in part
     }
-    for case, size in enumerate(sizes):
+    for table, size in enumerate(sizes):
         if size <= target:
-            assert len({part_of[int(row)] for row in np.flatnonzero(cases == case)}) == 1
+            assert len({part_of[int(row)] for row in np.flatnonzero(tables == table)}) == 1
 
 
-@given(case_sizes, st.integers(1, 12))
+@given(table_sizes, st.integers(1, 12))
 def test_no_part_misses_its_target_by_more_than_half(sizes: list[int], target: int) -> None:
-    cases = cases_with(sizes)
-    assert all(2 * len(part) <= 3 * target for part in pack(np.arange(len(cases)), cases, target))
+    tables = tables_with(sizes)
+    assert all(2 * len(part) <= 3 * target for part in pack(np.arange(len(tables)), tables, target))
 
 
-def test_parts_end_where_cases_end() -> None:
-    cases = cases_with([3, 3, 2, 7, 1])
-    parts = pack(np.arange(16), cases, 5)
+def test_parts_end_where_tables_end() -> None:
+    tables = tables_with([3, 3, 2, 7, 1])
+    parts = pack(np.arange(16), tables, 5)
     assert [part.tolist() for part in parts] == [
         [0, 1, 2, 3, 4, 5],
         [6, 7, 8, 9, 10],
@@ -61,10 +61,10 @@ def test_parts_end_where_cases_end() -> None:
 
 
 def test_the_order_depends_on_seed_and_epoch_alone() -> None:
-    cases = cases_with([2] * 20)
+    tables = tables_with([2] * 20)
 
     def epoch(seed: int, number: int) -> list[list[int]]:
-        return [part.tolist() for part in Order(np.arange(40), cases, 4, seed).epoch(number)]
+        return [part.tolist() for part in Order(np.arange(40), tables, 4, seed).epoch(number)]
 
     assert epoch(1, 0) == epoch(1, 0)
     assert epoch(1, 0) != epoch(1, 1)
@@ -73,7 +73,7 @@ def test_the_order_depends_on_seed_and_epoch_alone() -> None:
 
 @given(st.integers(0, 12))
 def test_going_on_from_any_place_gives_what_would_have_come(skipped: int) -> None:
-    order = Order(np.arange(13), cases_with([3, 4, 1, 5]), 4, seed=7)
+    order = Order(np.arange(13), tables_with([3, 4, 1, 5]), 4, seed=7)
     straight = list(islice(order.updates(FIRST), skipped + 5))
     place = straight[skipped - 1][0] if skipped else FIRST
     taken_up = list(islice(order.updates(place), 5))
@@ -81,7 +81,7 @@ def test_going_on_from_any_place_gives_what_would_have_come(skipped: int) -> Non
 
 
 def test_the_place_after_the_last_update_is_the_next_epoch() -> None:
-    order = Order(np.arange(4), cases_with([2, 2]), 2, seed=1)
+    order = Order(np.arange(4), tables_with([2, 2]), 2, seed=1)
     assert [place for place, _ in islice(order.updates(FIRST), 3)] == [
         Place(0, 1),
         Place(1, 0),

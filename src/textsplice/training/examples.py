@@ -14,7 +14,7 @@ from textsplice.errors import TrainingError
 from textsplice.policy.policy import Policy
 from textsplice.ragged import Ragged
 from textsplice.runs.prepared import Prepared, PreparedSplit
-from textsplice.training.order import Order, Rows, cases_of, pack, references, share
+from textsplice.training.order import Order, Rows, pack, references, share
 from textsplice.training.processes import Processes
 
 
@@ -25,7 +25,7 @@ class Examples:
     split: PreparedSplit
     texts: Ragged
     policy: Policy
-    cases: NDArray[np.int64]
+    tables: NDArray[np.int64]  # of each reference
     # Actions per reference: what is shared equally between processes.
     weights: NDArray[np.int64]
     processes: Processes
@@ -35,12 +35,19 @@ class Examples:
         """The examples of one split."""
         rows = prepared.learned(split)
         weights = np.diff(rows.splice_offsets) + 1
-        return cls(rows, _as_read(prepared, policy), policy, cases_of(rows), weights, processes)
+        return cls(
+            rows,
+            _as_read(prepared, policy),
+            policy,
+            np.asarray(rows.table_of, dtype=np.int64),
+            weights,
+            processes,
+        )
 
     def batches(self, rows: Rows, micro_sequences: int) -> Iterator[Any]:
         """This process's share of `rows`, about `micro_sequences` references at a time."""
         mine = share(rows, self.weights, self.processes.rank, self.processes.world)
-        for part in pack(mine, self.cases, micro_sequences):
+        for part in pack(mine, self.tables, micro_sequences):
             yield self.policy.collate(self.split, self.texts, part)
 
     def order(self, training: TrainingConfig) -> Order:
@@ -51,10 +58,10 @@ class Examples:
             raise TrainingError(
                 f"there are no references{cheap} to train on.", where=f"split {self.split.name!r}"
             )
-        return Order(rows, self.cases, training.batch_sequences, training.seed)
+        return Order(rows, self.tables, training.batch_sequences, training.seed)
 
     def sample(self, sequences: int, *, verbatim: bool = False) -> Rows:
-        """About `sequences` references (0: all), whole cases, the same ones for every run.
+        """About `sequences` references (0: all), whole tables, the same ones for every run.
 
         If training is on `verbatim` ones only, so is validation, as long as there are any.
         """
@@ -62,7 +69,7 @@ class Examples:
         rows = rows if len(rows) else references(self.split)
         if not sequences or len(rows) <= sequences:
             return rows
-        return Order(rows, self.cases, sequences, seed=0).epoch(0)[0]
+        return Order(rows, self.tables, sequences, seed=0).epoch(0)[0]
 
 
 def _as_read(prepared: Prepared, policy: Policy) -> Ragged:

@@ -1,8 +1,8 @@
 """The order in which references are trained on: a pure function of the seed and the epoch.
 
 Because of that, a place in training is two numbers, (epoch, updates of it that are done), and a run that is
-continued sees what it would have seen. The references of one case (a table with its neighbors)
-stay together wherever they fit, so that a policy encodes the neighbors once for all of them.
+continued sees what it would have seen. The references of one table stay together wherever they fit, so that
+a policy encodes their neighbors, which are nearly the same, once for all of them.
 """
 
 from __future__ import annotations
@@ -40,17 +40,11 @@ def references(split: PreparedSplit, max_cost: int = 0, *, verbatim: bool = Fals
     return np.flatnonzero(written)
 
 
-def cases_of(split: PreparedSplit) -> NDArray[np.int64]:
-    """The number of each row's case: rows have the same if they share table and neighbors."""
-    keys = np.column_stack([np.asarray(split.table_of), np.asarray(split.neighbors)])
-    return np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
-
-
-def pack(rows: Rows, cases: NDArray[np.int64], target: int) -> list[Rows]:
-    """Cuts `rows` into parts of about `target`, between cases unless one alone is larger."""
+def pack(rows: Rows, tables: NDArray[np.int64], target: int) -> list[Rows]:
+    """Cuts `rows` into parts of about `target`, between tables unless one alone is larger."""
     parts: list[Rows] = []
     begin = end = 0
-    for stop in _piece_ends(cases[rows], target):
+    for stop in _piece_ends(tables[rows], target):
         # Close the part if adding the next piece would miss the target by more than leaving it out.
         if end > begin and (stop - begin) - target > target - (end - begin):
             parts.append(rows[begin:end])
@@ -61,9 +55,9 @@ def pack(rows: Rows, cases: NDArray[np.int64], target: int) -> list[Rows]:
     return parts
 
 
-def _piece_ends(cases: NDArray[np.int64], target: int) -> Iterator[int]:
-    """Where each case ends, and where one larger than `target` is cut into equal pieces."""
-    ends = [*(np.flatnonzero(np.diff(cases)) + 1).tolist(), len(cases)] if len(cases) else []
+def _piece_ends(tables: NDArray[np.int64], target: int) -> Iterator[int]:
+    """Where each table ends, and where one larger than `target` is cut into equal pieces."""
+    ends = [*(np.flatnonzero(np.diff(tables)) + 1).tolist(), len(tables)] if len(tables) else []
     begin = 0
     for end in ends:
         pieces = math.ceil((end - begin) / target)
@@ -86,16 +80,16 @@ class Order:
     """The updates of every epoch."""
 
     rows: Rows
-    cases: NDArray[np.int64]
+    tables: NDArray[np.int64]
     batch_sequences: int
     seed: int
 
     def epoch(self, epoch: int) -> list[Rows]:
-        """The references of each update of an epoch: cases shuffled, packed into updates."""
+        """The references of each update of an epoch: tables shuffled, packed into updates."""
         generator = np.random.default_rng([self.seed, epoch])
-        turn = generator.permutation(int(self.cases.max(initial=-1)) + 1)
-        shuffled = self.rows[np.argsort(turn[self.cases[self.rows]], kind="stable")]
-        return pack(shuffled, self.cases, self.batch_sequences)
+        turn = generator.permutation(int(self.tables.max(initial=-1)) + 1)
+        shuffled = self.rows[np.argsort(turn[self.tables[self.rows]], kind="stable")]
+        return pack(shuffled, self.tables, self.batch_sequences)
 
     def updates(self, place: Place) -> Iterator[tuple[Place, Rows]]:
         """All updates from `place` on, without end, each with the place that follows it."""
