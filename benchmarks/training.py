@@ -4,6 +4,7 @@ Forward and backward passes over the same references, in turns within one run:
 
     ours     `FullPolicy` on a batch: actions and canvas tokens a second
     bfloat16 the same in mixed precision, as `training.precision` sets it where the processor has it
+    apart    bfloat16 too, but each reference is of another table, so that no neighbors are shared
     slow     the same equations and weights, one canvas at a time (`textsplice.policy.reference`)
     bart     `transformers`' BartForConditionalGeneration of the same size: target tokens a second
 
@@ -23,7 +24,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 
 import numpy as np
 import torch
@@ -51,6 +52,7 @@ class Pass:
     """One forward and backward pass."""
 
     seconds: float
+    cpu: float
     actions: int
     tokens: int
     loss: float
@@ -59,10 +61,10 @@ class Pass:
 def timed(model: torch.nn.Module, work: Callable[[], tuple[torch.Tensor, int, int]]) -> Pass:
     """Times a loss and its gradients."""
     model.zero_grad(set_to_none=True)
-    began = perf_counter()
+    began, cpu = perf_counter(), process_time()
     loss, actions, tokens = work()
     loss.backward()
-    return Pass(perf_counter() - began, actions, tokens, loss.item())
+    return Pass(perf_counter() - began, process_time() - cpu, actions, tokens, loss.item())
 
 
 def case_of(prepared: Prepared, split: PreparedSplit, row: int) -> Case:
@@ -151,9 +153,9 @@ def batches(split: PreparedSplit, size: int, count: int) -> list[NDArray[np.int6
     return [shuffled[i * size : (i + 1) * size] for i in range(count)]
 
 
-def rate(passes: list[Pass], unit: str) -> float:
+def rate(passes: list[Pass], unit: str, clock: str = "seconds") -> float:
     """The median of units a second."""
-    return statistics.median(getattr(one, unit) / one.seconds for one in passes)
+    return statistics.median(getattr(one, unit) / getattr(one, clock) for one in passes)
 
 
 def measure(prepared: Prepared, rounds: int, size: int, slow_references: int) -> dict[str, object]:
@@ -164,12 +166,15 @@ def measure(prepared: Prepared, rounds: int, size: int, slow_references: int) ->
     policy = new_policy(shape, seed=0)
     assert isinstance(policy, FullPolicy)
     other = bart_like(shape)
-    found: dict[str, list[Pass]] = {"ours": [], "bfloat16": [], "slow": [], "bart": []}
-    for rows in batches(split, size, rounds + 1):
+    found: dict[str, list[Pass]] = {"ours": [], "bfloat16": [], "apart": [], "slow": [], "bart": []}
+    apart = np.random.default_rng(0).permutation(references(split))
+    for number, rows in enumerate(batches(split, size, rounds + 1)):
         few = rows[:slow_references]
         found["ours"].append(timed(policy, partial(ours, policy, prepared, split, rows)))
         policy.mixed_precision = True
         found["bfloat16"].append(timed(policy, partial(ours, policy, prepared, split, rows)))
+        alone = apart[number * size : (number + 1) * size]
+        found["apart"].append(timed(policy, partial(ours, policy, prepared, split, alone)))
         policy.mixed_precision = False
         found["slow"].append(timed(policy, partial(slow, policy, prepared, split, few)))
         found["bart"].append(timed(other, partial(bart, other, split, rows, shape.embedded)))
@@ -187,6 +192,9 @@ def measure(prepared: Prepared, rounds: int, size: int, slow_references: int) ->
         "slow_actions_per_second": plain,
         "ours_over_slow": fast / plain,
         "bfloat16_actions_per_second": mixed,
+        "ours_actions_per_cpu_second": rate(warm["ours"], "actions", "cpu"),
+        "bfloat16_actions_per_cpu_second": rate(warm["bfloat16"], "actions", "cpu"),
+        "apart_actions_per_cpu_second": rate(warm["apart"], "actions", "cpu"),
         "bfloat16_over_ours": mixed / fast,
         "bfloat16_over_slow": mixed / plain,
         "bart_weights": sum(weight.numel() for weight in other.parameters()),
