@@ -177,8 +177,11 @@ def test_settings_suit_the_size(offers: Path) -> None:
 
 
 def test_dev_records_are_not_picked(offers: Path) -> None:
-    tables = unpicked(str(offers), "dev", "description", 5)
-    assert tables == unpicked(str(offers), "dev", "description", 100)[:5]
+    corpus = (
+        textsplice.Config().with_values([f"corpus.source={offers}", "corpus.text_column=description"]).corpus
+    )
+    tables = unpicked(corpus, "dev", 5)
+    assert tables == unpicked(corpus, "dev", 100)[:5]
 
 
 def test_only_our_own_file_names_a_default(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def test_what_is_asked_for_is_counted_and_empty_fields_are_mentioned() -> None:
     price = find_kinds(examples)[1]
     assert (price.kind, price.texts, price.asked, price.empty) == ("number", 20, 3, 2)
     assert price.reason.endswith(
-        '3 tables ask for it; 2 tables name it without a value: if they ask for it, write "?"'
+        '3 tables ask for it; 2 tables name it without a value: if they ask for it, set "price=asked"'
     )
 
 
@@ -112,7 +112,7 @@ def test_a_kind_that_is_none_is_refused_with_those_there_are(wrong: str) -> None
         chosen_kinds([wrong])
     assert str(caught.value) == (
         f'corpus.kinds: {wrong!r} is not of the form FIELD=KIND. Write "auto", or for example'
-        ' "id=unsaid". Kinds: said, list, number, yes/no, worded, unsaid.'
+        ' "id=unsaid". Kinds: said, list, number, yes/no, worded, unsaid, asked.'
     )
 
 

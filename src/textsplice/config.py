@@ -27,6 +27,7 @@ LATER_SETTINGS = (
     ("corpus", "target_alternatives"),
     ("corpus", "lists"),
     ("corpus", "list_columns"),
+    ("corpus", "asked"),
     ("corpus", "kinds"),
     ("neighbors", "score"),
     ("policy", "mask_fields"),
@@ -100,6 +101,8 @@ class CorpusConfig:
     lists: tuple[str, ...] = ("auto",)
     # Written by `prepare`: the columns that were read so, as `generate` reads them too.
     list_columns: tuple[str, ...] = ()
+    # Written by `prepare`: the fields that ask for a value where a record names them without one.
+    asked: tuple[str, ...] = ()
     # What kinds of fields there are: "auto" finds them, "id=unsaid" says so. None: as if all were said.
     kinds: tuple[str, ...] = ()
 

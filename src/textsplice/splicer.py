@@ -369,6 +369,7 @@ class Splicer:
             self.config.corpus.max_table_tokens,
             self._offers,
             ApprovedProposer(self._offers) if search.approved_first and self.store.approved else None,
+            self.config.corpus.asked,
         )
 
     def _trained(self) -> Policy:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 
+from textsplice.corpus.asked import with_asked
 from textsplice.corpus.reader import Reader
 from textsplice.corpus.splits import CUT_VERSION, Cut
 from textsplice.corpus.table import Example
@@ -72,7 +73,8 @@ class Corpus:
         return self._reader.id_of(number)
 
     def __iter__(self) -> Iterator[Example]:
-        return self._reader.examples()
+        asked = self._reader.options.asked
+        return (with_asked(example, asked) for example in self._reader.examples())
 
     def __len__(self) -> int:
         return self._count

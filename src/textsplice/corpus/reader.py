@@ -45,6 +45,8 @@ class ReadOptions:
     finished: bool = False
     # Columns whose cells hold several values, as `corpus.lists` names them.
     lists: tuple[str, ...] = ()
+    # Fields that ask for a value where a record names them without one.
+    asked: tuple[str, ...] = ()
     # What follows `#` in a source: the sheet of a workbook, the configuration of a dataset.
     part: str | None = None
 

@@ -9,6 +9,7 @@ from typing import cast
 
 from textsplice.config import CorpusConfig
 from textsplice.corpus import Example, Table, read_corpus
+from textsplice.corpus.asked import ASKED
 from textsplice.corpus.jsonl import parse_line
 from textsplice.corpus.lines import read_lines
 from textsplice.corpus.missing import missing_file
@@ -17,7 +18,6 @@ from textsplice.corpus.splits import ALL
 from textsplice.errors import ConfigError, InputError
 from textsplice.runs.prepared import Prepared, PreparedSplit
 from textsplice.search.generation import Generation
-from textsplice.text.linearize import ASKED
 
 
 @dataclass(frozen=True, slots=True)

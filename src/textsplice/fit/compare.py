@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from textsplice.config import CorpusConfig
 from textsplice.corpus import Table, read_corpus
 from textsplice.errors import TextspliceError
 from textsplice.evaluate.outputs import items_of
@@ -61,14 +62,13 @@ class Referee:
 
     def __init__(
         self,
-        source: str,
-        text_column: str | None,
+        corpus: CorpusConfig,
         tables: Sequence[Table],
         lexicon: Lexicon | None,
         kinds: Mapping[str, FieldKind],
     ) -> None:
         self.tables = tables
-        examples = list(read_corpus(source, "dev", text_column=text_column))
+        examples = list(read_corpus(corpus.source, "dev", like=corpus))
         self._references = {item.table: item.references for item in items_of(examples)}
         known = lexicon or Lexicon.of_tables((example.table for example in examples), kinds)
         self._lexicon = known.with_kinds(kinds)
@@ -103,8 +103,8 @@ def with_swap(folder: Path) -> str:
     run = Run.open(folder)
     corpus = run.config.corpus
     try:
-        tables = unpicked(corpus.source, "dev", corpus.text_column or None, COMPARED)
-        referee = Referee(corpus.source, corpus.text_column or None, tables, run.lexicon, run.kinds)
+        tables = unpicked(corpus, "dev", COMPARED)
+        referee = Referee(corpus, tables, run.lexicon, run.kinds)
         rows = [
             list(splicer.generate_many(tables, progress=False))
             for splicer in (Splicer.untrained(folder), Splicer.load(folder))

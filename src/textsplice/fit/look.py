@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from textsplice.config import CorpusConfig
 from textsplice.corpus import Example, Table, read_corpus
 from textsplice.corpus.source import is_one_file
 from textsplice.corpus.splits import SPLITS, table_digest
@@ -105,8 +106,7 @@ def _rows(source: str, split: str, text_column: str | None) -> list[Example]:
         return []
 
 
-def unpicked(source: str, split: str, text_column: str | None, most: int) -> list[Table]:
+def unpicked(corpus: CorpusConfig, split: str, most: int) -> list[Table]:
     """Different tables of a split in an order that depends on nothing but the tables."""
-    corpus = read_corpus(source, split, text_column=text_column)
-    tables = Counter(example.table for example in corpus)
+    tables = Counter(example.table for example in read_corpus(corpus.source, split, like=corpus))
     return sorted(tables, key=table_digest)[:most]

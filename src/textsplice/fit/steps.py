@@ -208,14 +208,14 @@ class _Work:
         )
         for split in names:
             self.say(f"  S2S+copy writes the {split} records")
-            tables = unpicked(self.source, split, self.text_column or None, TAUGHT_RECORDS)
+            tables = unpicked(splicer.config.corpus, split, TAUGHT_RECORDS)
             rows = splicer.generate_many(tables, search=search)
             given = [row for row in rows if row.finished and row.text.strip()]
             self.folder.write(f"targets/{split}.jsonl", "".join(map(row_text, given)))
 
     def _compared(self, look: Look, prepared: Prepared, plan: Plan) -> Fitted:
-        tables = unpicked(self.source, "dev", self.text_column or None, COMPARED)
-        referee = Referee(self.source, self.text_column or None, tables, prepared.lexicon, prepared.kinds)
+        tables = unpicked(prepared.config.corpus, "dev", COMPARED)
+        referee = Referee(prepared.config.corpus, tables, prepared.lexicon, prepared.kinds)
         names = ["swap", "drafts", *(["full"] if plan.full_minutes else [])]
         results = tuple(self._result(referee, name, tables) for name in names)
         best = best_of(results)
@@ -233,11 +233,11 @@ class _Work:
         few = SHOWN - len(best.rows)
         if few <= 0:
             return best
+        splicer = open_candidate(best.name, self.out / FOLDERS[best.name])
         try:
-            tables = unpicked(self.source, "test", self.text_column or None, few)
+            tables = unpicked(splicer.config.corpus, "test", few)
         except CorpusError:  # a folder without a test file
             return best
-        splicer = open_candidate(best.name, self.out / FOLDERS[best.name])
         return replace(best, rows=(*best.rows, *splicer.generate_many(tables, progress=False)))
 
     def _result(self, referee: Referee, name: str, tables: Sequence[Table]) -> Result:

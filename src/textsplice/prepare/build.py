@@ -31,7 +31,7 @@ from textsplice.neighbors.store import Store
 from textsplice.prepare import stages
 from textsplice.prepare.bulk import BulkRows, bulk_work
 from textsplice.prepare.inputs import SplitInputs
-from textsplice.prepare.texts import Tokenized, open_split, tokenized_examples, with_lists, write_texts
+from textsplice.prepare.texts import Tokenized, as_read, open_split, tokenized_examples, write_texts
 from textsplice.progress import bar
 from textsplice.ragged import Ragged
 from textsplice.runs.findings import read_findings, write_findings
@@ -50,7 +50,7 @@ VERSION = 1  # of the stages: raise it when one of them writes something else fr
 EXAMPLES_A_PART = 50_000
 NOT_OF_TEXTS = (
     *("source", "splits", "decontaminate", "targets", "target_alternatives"),
-    *("lists", "list_columns", "kinds"),
+    *("lists", "list_columns", "asked", "kinds"),
 )
 
 Report = Callable[[str], None]
@@ -81,7 +81,7 @@ def prepare(
     score_named(config.neighbors.score)  # an unknown score is refused before anything is written
     target = folder or Path(config.prepared_folder)
     with claimed(target) as manifest:
-        config = replace(config, corpus=with_lists(config.corpus))
+        config = replace(config, corpus=as_read(config.corpus))
         if config.corpus.list_columns:
             told = described(config.corpus.list_columns)
             what = f"cells are read as lists in {told}; corpus.lists can say otherwise."
@@ -212,6 +212,8 @@ class Build:
             settings["target_alternatives"] = corpus.target_alternatives
         if corpus.list_columns and not split.startswith(TARGETS):
             settings["lists"] = corpus.list_columns
+        if corpus.asked:
+            settings["asked"] = corpus.asked
         files = (self.files.texts(split), self.files.tables(split))
         with self._stage(
             f"texts/{split}",

@@ -14,11 +14,13 @@ import pyarrow.parquet as pq
 
 from textsplice.config import CorpusConfig
 from textsplice.corpus import Corpus, Example, Table, read_corpus
+from textsplice.corpus.asked import asked_fields
 from textsplice.corpus.splits import table_digest
 from textsplice.errors import CorpusError
 from textsplice.files import atomic_path
 from textsplice.runs.prepared_files import TARGETS
 from textsplice.slots.check import check_slots
+from textsplice.slots.kinds import AUTO, asked_kinds, chosen_kinds
 from textsplice.slots.lexicon import Lexicon
 from textsplice.text import BEGIN, END, Linearized, Tokenizer, linearize, tokenize
 from textsplice.text.linearize import NOTHING_UNSAID, Unsaid
@@ -65,11 +67,12 @@ def open_split(config: CorpusConfig, split: str) -> Corpus:
         text_column=config.text_column or None,
         sentences=config.sentences,
         lists=config.list_columns,
+        asked=config.asked,
     )
 
 
-def with_lists(config: CorpusConfig) -> CorpusConfig:
-    """The same, with the columns of lists that are named or found in the training texts, which must exist."""
+def as_read(config: CorpusConfig) -> CorpusConfig:
+    """The same, with what is named or found in the training texts, which must exist: lists, asked fields."""
     corpus = read_corpus(
         config.source,
         "train",
@@ -77,7 +80,15 @@ def with_lists(config: CorpusConfig) -> CorpusConfig:
         sentences=config.sentences,
         lists=config.lists,
     )
-    return replace(config, list_columns=corpus.require_texts().lists)
+    lists = corpus.require_texts().lists
+    return replace(config, list_columns=lists, asked=_asked(config, corpus))
+
+
+def _asked(config: CorpusConfig, corpus: Corpus) -> tuple[str, ...]:
+    """The fields that `corpus.kinds` says are asked for and, with "auto", those that are found."""
+    chosen, said = asked_kinds(config.kinds), chosen_kinds(config.kinds)
+    found = asked_fields(corpus) if AUTO in config.kinds else ()
+    return (*chosen, *(name for name in found if name not in said and name not in chosen))
 
 
 def tokenized_examples(

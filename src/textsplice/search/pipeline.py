@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import TypedDict
 
 from textsplice.config import SearchConfig
+from textsplice.corpus.asked import with_asked
 from textsplice.corpus.table import Example, Table
 from textsplice.errors import InputError
 from textsplice.memory import release_memory
@@ -56,7 +57,8 @@ class Pipeline:
     Each proposer is asked about the tables for which those before it have no text that obeys the rules; first
     of all `approved`, if there is one, which leaves most tables to the others.
     `judge` opens the run that `search.judge` names, and those of `search.writers`. `max_table_tokens` is the
-    limit of the run's corpus. Seams are attested by the texts of `offers`.
+    limit of the run's corpus, `asked` are its fields that ask for a value. Seams are attested by the texts
+    of `offers`.
     """
 
     proposers: tuple[Proposer, ...]
@@ -68,6 +70,7 @@ class Pipeline:
     max_table_tokens: int
     offers: Offers
     approved: Proposer | None = None
+    asked: Collection[str] = ()
 
     def generations(
         self,
@@ -82,7 +85,8 @@ class Pipeline:
         made = self.made(search, rules)
         Style.of(search, self.tokenizer)  # a wording that is none is refused before anything is searched
         limit = search.max_table_tokens or self.max_table_tokens
-        remaining = (_example(record, number) for number, record in enumerate(tables))
+        examples = (_example(record, number) for number, record in enumerate(tables))
+        remaining = (with_asked(example, self.asked) for example in examples)
         with bar(total, "generating", quiet=quiet) as progress:
             while batch := list(islice(remaining, search.batch_size)):
                 fitting = [table_length(each.table, self.tokenizer, limit) <= limit for each in batch]

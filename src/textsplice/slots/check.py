@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
+from textsplice.corpus.asked import ASKED
 from textsplice.corpus.table import Table
 from textsplice.slots.lexicon import Lexicon, items_of
 from textsplice.slots.mentions import Mention
 from textsplice.slots.numbers import places, quantity
 from textsplice.slots.wordings import FieldWordings, words_of
-from textsplice.text.linearize import ASKED
 from textsplice.text.yes_no import is_yes_or_no
 
 Status = Literal["ok", "missing", "wrong", "repeated", "added", "unchecked"]

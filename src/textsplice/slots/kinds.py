@@ -23,6 +23,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import cast
 
+from textsplice.corpus.asked import ASKED
 from textsplice.corpus.table import Example
 from textsplice.errors import ConfigError
 from textsplice.slots.candidates import DEFAULTS, Induction, Search
@@ -31,10 +32,10 @@ from textsplice.slots.lexicon import KINDS, Lexicon, items_of
 from textsplice.slots.numbers import places, quantity
 from textsplice.slots.phrases import LITTLE, Sample, said_at
 from textsplice.slots.wordings import FieldKind, FieldWordings, words_of
-from textsplice.text.linearize import ASKED
 from textsplice.text.yes_no import is_yes_no_pair, is_yes_or_no
 
 AUTO = "auto"
+ASKED_FOR = "asked"  # no kind of its own: where a record names the field without a value, it asks for it
 FEW_TEXTS = 10  # of fewer, nothing is concluded
 MOST_TEXTS = 5000  # that are looked at
 MOSTLY = 0.8  # said word for word in this share of texts: `said`
@@ -170,7 +171,8 @@ def _find(corpus: _Corpus, field: str, seen: _Seen) -> Finding:
 
     def finding(kind: FieldKind, reason: str, share: float = said) -> Finding:
         more = f"; {seen.asked:,} tables ask for it" if seen.asked else ""
-        more += f'; {empty:,} tables name it without a value: if they ask for it, write "?"' if empty else ""
+        hint = f'if they ask for it, set "{field}={ASKED_FOR}"'
+        more += f"; {empty:,} tables name it without a value: {hint}" if empty else ""
         return Finding(field, kind, reason + more, texts, distinct, share, empty, seen.asked)
 
     if not texts:
@@ -232,21 +234,29 @@ def chosen_kinds(settings: Sequence[str], where: str = "corpus.kinds") -> dict[s
         if setting == AUTO:
             continue
         field, equals, kind = setting.rpartition("=")
+        if field.strip() and kind.strip() == ASKED_FOR:
+            continue
         if not equals or not field.strip() or kind.strip() not in KINDS:
             raise ConfigError(
                 f"{setting!r} is not of the form FIELD=KIND.",
                 where=where,
-                remedy=f'Write "{AUTO}", or for example "id=unsaid". Kinds: {", ".join(KINDS)}.',
+                remedy=f'Write "{AUTO}", or for example "id=unsaid". Kinds: {", ".join(KINDS)}, {ASKED_FOR}.',
             )
         chosen[field.strip()] = cast("FieldKind", kind.strip())
     return chosen
 
 
+def asked_kinds(settings: Sequence[str]) -> tuple[str, ...]:
+    """The fields that a configuration says are asked for where a record names them without a value."""
+    parts = (setting.rpartition("=") for setting in settings)
+    return tuple(field.strip() for field, _, kind in parts if kind.strip() == ASKED_FOR)
+
+
 def decide(examples: Iterable[Example], settings: Sequence[str]) -> list[Finding]:
     """What a configuration says of fields and, with `auto`, what is found of the others."""
-    chosen = chosen_kinds(settings)
-    found = find_kinds(examples) if AUTO in settings or chosen else []
-    unknown = sorted(chosen.keys() - {each.field for each in found})
+    chosen, asked = chosen_kinds(settings), asked_kinds(settings)
+    found = find_kinds(examples) if AUTO in settings or chosen or asked else []
+    unknown = sorted({*chosen, *asked} - {each.field for each in found})
     if unknown:
         raise ConfigError(
             f"no table has the field {unknown[0]!r}.",
@@ -258,7 +268,7 @@ def decide(examples: Iterable[Example], settings: Sequence[str]) -> list[Finding
         if each.field in chosen:
             reason = f"set in corpus.kinds; found: {each.kind}, {each.reason}"
             kept.append(replace(each, kind=chosen[each.field], reason=reason))
-        elif AUTO in settings:
+        elif AUTO in settings or each.field in asked:
             kept.append(each)
     return kept
 

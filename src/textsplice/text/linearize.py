@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from textsplice.corpus.asked import ASKED
 from textsplice.corpus.table import Table
 from textsplice.text.tokens import Tokenizer, tokenize
 
@@ -43,9 +44,6 @@ def field_token(name: str) -> str:
     The colon gives the field `name` and the word `name` different embeddings.
     """
     return f"{name}:"
-
-
-ASKED = "?"  # the value of a field that is asked for, where kinds of fields are known
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,8 +57,10 @@ def train(
         return launch(config, resume=resume, fresh=fresh, quiet=quiet, command=command)
     prepared = Prepared.open(config.prepared_folder)
     # What `prepare` found is remembered by the run too.
-    found = prepared.config.corpus.list_columns
-    config = replace(config, corpus=replace(config.corpus, list_columns=found))
+    found = prepared.config.corpus
+    config = replace(
+        config, corpus=replace(config.corpus, list_columns=found.list_columns, asked=found.asked)
+    )
     check_prepared(config, prepared)
     with joined(config.training.device) as processes, ExitStack() as stack:
         # Made before the folder is touched: settings that can't work must not cost an old run.
