@@ -30,6 +30,7 @@ from textsplice.search.offers import Offers
 from textsplice.search.propose import PolicyProposer, Proposal
 from textsplice.search.rules.rule import Rule
 from textsplice.search.swap import SwapProposer
+from textsplice.stopping import stop_if_unwanted
 from textsplice.text.linearize import Linearized
 from textsplice.text.masking import mask_runs
 from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID, Vocabulary
@@ -57,6 +58,7 @@ class Derivations:
         self, text: Sequence[str], table: Linearized, words: Vocabulary, allow: NDArray[np.bool_]
     ) -> LeastDerivation:
         """The fewest splices from the rows that are allowed and share most with a text."""
+        stop_if_unwanted()
         target = np.array([BEGIN_ID, *words.encode(text), END_ID], dtype=np.int32)
         masked = target.copy()
         for start, stop in mask_runs(text, table.value_tokens()):

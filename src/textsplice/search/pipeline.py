@@ -26,6 +26,7 @@ from textsplice.search.seams import unattested
 from textsplice.search.style import Style
 from textsplice.search.swap import SWAP
 from textsplice.slots.lexicon import Lexicon
+from textsplice.stopping import stop_if_unwanted
 from textsplice.text.linearize import linearize
 from textsplice.text.tokens import Tokenizer
 
@@ -117,6 +118,7 @@ class Pipeline:
     ) -> Iterator[Generation]:
         first, *others = self.proposers
         for example, proposal in zip(batch, first.propose(batch, rules, search), strict=True):
+            stop_if_unwanted()
             found = self._generation(first, proposal, search, rules, made)
             for proposer in others:
                 if found.finished:
