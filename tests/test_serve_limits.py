@@ -341,7 +341,7 @@ def test_a_search_that_nobody_waits_for_is_stopped(splicer: Splicer, tmp_path: P
         assert stopped == [True]
 
 
-def test_a_batch_goes_on_for_those_who_wait(splicer: Splicer) -> None:
+def test_a_batch_goes_on_for_those_who_wait() -> None:
     begun, asked = threading.Event(), threading.Event()
 
     def work(items: object) -> list[object]:

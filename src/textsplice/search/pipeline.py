@@ -234,6 +234,9 @@ class Pipeline:
         judged: dict[tuple[int, ...], float],
     ) -> list[Candidate]:
         """The candidates, best first; what the judge says of them goes into `judged`."""
+        if proposal.order is not None:
+            place = {ids: number for number, ids in enumerate(proposal.order)}
+            return sorted((each.candidate for each in found), key=lambda candidate: place[candidate.ids])
 
         def judge(candidates: Sequence[Candidate]) -> Sequence[float]:
             said = opinion(self.judge(search.judge), proposal, self.tokenizer)(candidates)
