@@ -10,7 +10,9 @@ from textsplice.policy.lrt.prefixes import prefix_trees
 from textsplice.ragged import Ragged
 
 
-@given(st.lists(st.lists(st.integers(0, 2), min_size=2, max_size=6), min_size=1, max_size=8), st.integers(1, 9))
+@given(
+    st.lists(st.lists(st.integers(0, 2), min_size=2, max_size=6), min_size=1, max_size=8), st.integers(1, 9)
+)
 def test_each_text_is_a_path_of_one_tree(texts: list[list[int]], most: int) -> None:
     trees = list(prefix_trees(Ragged.from_rows(texts), most=most))
     assert sorted(text for tree in trees for text in tree.texts) == list(range(len(texts)))
