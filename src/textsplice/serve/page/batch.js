@@ -35,12 +35,13 @@ function asLines(text) {
   }
 }
 
-/** The records of a text, read by the server as the program reads files. */
-export async function readRecords(text, name) {
+/** The records of a text, read by the server as the program reads files; where the store has lists, `|` and `;` separate values. */
+export async function readRecords(text, name, fields = []) {
   const sent = readable(text, name);
   const { tables, ids, bad } = await json("v1/read", { body: sent.text, type: sent.type });
+  const lists = sent.type === JSONL ? new Set() : listsOf(fields);
   const named = (id) => (/^row:\d+$/.test(id) ? undefined : id);
-  return { entries: tables.map((table, at) => ({ id: named(ids[at]), record: asRecord(table) })), bad: bad ?? [] };
+  return { entries: tables.map((table, at) => ({ id: named(ids[at]), record: splitLists(asRecord(table), lists, /\s*[|;]\s*/) })), bad: bad ?? [] };
 }
 
 const isApproved = (entry) => Boolean(entry.text) && entry.approved === approvalOf(entry.text, entry.record);
@@ -70,12 +71,12 @@ function unsplit(entries, fields) {
 }
 
 /** A record whose values in these fields are cut where several seem to stand in one. */
-export function splitLists(record, names, separator = BETWEEN) {
+function splitLists(record, names, separator = BETWEEN) {
   const cut = ([name, value]) => [name, names.has(name) ? [value].flat().flatMap((one) => one.split(separator)).filter(Boolean) : value];
   return Object.fromEntries(Object.entries(record).map(cut));
 }
 
-export const listsOf = (fields) => new Set(fields.filter((field) => field.list || field.kind === "list").map((field) => field.name));
+const listsOf = (fields) => new Set(fields.filter((field) => field.list || field.kind === "list").map((field) => field.name));
 
 export class Batch {
   constructor({ schema, complain, kept, open, rulesNow }) {
@@ -115,7 +116,7 @@ export class Batch {
 
   async read(text, name) {
     try {
-      const { entries, bad } = await readRecords(text, name);
+      const { entries, bad } = await readRecords(text, name, this.schema.fields);
       this.complain(null);
       this.start(entries, bad, name);
     } catch (error) {

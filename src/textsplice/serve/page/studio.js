@@ -5,7 +5,7 @@ import { ask, Gone, json, onWait, useToken } from "./api.js";
 import * as keep from "./keep.js";
 import { RecordForm } from "./record.js";
 import { Work } from "./work.js";
-import { Batch, listsOf, readRecords, splitLists } from "./batch.js";
+import { Batch, readRecords } from "./batch.js";
 import { showNoSource } from "./source.js";
 import * as rules from "./rules.js";
 
@@ -152,7 +152,7 @@ async function pasted(event) {
   $("paste-said").textContent = "";
   if (!text.trim()) return;
   try {
-    const { entries, bad } = await readRecords(text, "");
+    const { entries, bad } = await readRecords(text, "", work.schema.fields);
     if (!entries.length) {
       $("paste-said").textContent = bad[0]?.what ?? "No record was found. The first line must name the fields.";
       return;
@@ -161,7 +161,7 @@ async function pasted(event) {
     $("paste-text").value = "";
     if (entries.length === 1) {
       alone();
-      work.open({ record: splitLists(entries[0].record, listsOf(work.schema.fields ?? []), /\s*[|;]\s*/) });
+      work.open({ record: entries[0].record });
       view("write", { focus: false });
       $("generate").focus();
     } else {
