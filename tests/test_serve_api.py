@@ -10,7 +10,9 @@ import sys
 import time
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import httpx
 import jsonschema
@@ -29,6 +31,7 @@ from textsplice.corpus import Table, read_corpus
 from textsplice.errors import InputError
 from textsplice.runs import Export
 from textsplice.serve.limits import Limits
+from textsplice.serve.reading import read_records
 from textsplice.splicer import Splicer, verify
 
 RECORDS = 200
@@ -127,7 +130,7 @@ def test_a_policy_that_searches_batches_gives_the_same_texts_alone_and_together(
 def test_texts_of_a_trained_run_equal_those_of_the_command_line_alone_and_many_at_once(
     e2e_folder: Path, tmp_path: Path
 ) -> None:
-    """`models/e2e-drafts` over E2E, which is prepared here; `TEXTSPLICE_DRAFTS` names a run to take instead."""
+    """`models/e2e-drafts` over E2E, which is prepared here, or the run that `TEXTSPLICE_DRAFTS` names."""
     run = os.environ.get("TEXTSPLICE_DRAFTS")
     model = ROOT / "models" / "e2e-drafts"
     store = None if run else prepared_for(Export.open(model), e2e_folder, tmp_path).folder
@@ -149,9 +152,8 @@ def test_texts_of_a_trained_run_equal_those_of_the_command_line_alone_and_many_a
         served.client.timeout = None
         sent = {"content": given.read_bytes(), "headers": {"Content-Type": "text/csv"}}
         read = served.client.post("/v1/read", **sent).json()
-        assert list(zip(read["ids"], read["tables"], strict=True)) == [
-            (r["id"], r["table"]) for r in expected
-        ]
+        assert read["ids"] == [row["id"] for row in expected]
+        assert read["tables"] == [row["table"] for row in expected]
         alone = [result(served, table)["row"] for table in read["tables"]]
         assert [without_id(row) for row in alone] == [without_id(row) for row in expected]
         with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -310,30 +312,28 @@ def test_a_file_of_records_is_read_as_the_command_line_reads_it(served: Served) 
 
 
 def test_lists_and_ids_of_a_file_are_those_of_the_command_line(served: Served, tmp_path: Path) -> None:
-    cells = [
-        "w1,Otter Trail,weir | mill",
-        ",Heron Round,weir",
-        *(f"w{n},Fox Way,mill|chapel" for n in (3, 4, 5)),
-    ]
+    cells = [",Heron Round,weir", *(f"w{number},Fox Way,mill | chapel" for number in (2, 3, 4))]
     rows = "\n".join(["id,name,sights", *cells, ""])
     (tmp_path / "row.csv").write_text(rows, encoding="utf-8")
-    given = [
-        "generate",
-        str(prepared().folder),
-        str(tmp_path / "row.csv"),
-        "--out",
-        str(tmp_path / "o.jsonl"),
-    ]
-    assert CliRunner().invoke(app, [*given, "-q"], catch_exceptions=False).exit_code == 0
-    lines = (tmp_path / "o.jsonl").read_text(encoding="utf-8").splitlines()
+    out = tmp_path / "rows.jsonl"
+    given = ["generate", str(prepared().folder), str(tmp_path / "row.csv"), "--out", str(out), "-q"]
+    assert CliRunner().invoke(app, given, catch_exceptions=False).exit_code == 0
+    lines = out.read_text(encoding="utf-8").splitlines()
     expected = [(row["id"], row["table"]) for row in map(json.loads, lines)]
     found = served.client.post("/v1/read", content=rows.encode(), headers={"Content-Type": "text/csv"}).json()
     assert list(zip(found["ids"], found["tables"], strict=True)) == expected
-    assert [name for name, _ in expected] == ["w1", "row:2", "w3", "w4", "w5"]
-    assert expected[0][1]["sights"] == ["weir", "mill"]
+    assert [name for name, _ in expected] == ["row:1", "w2", "w3", "w4"]
     tables = [{"id": name, "table": table} for name, table in expected]
     answer = served.client.post("/v1/generate", json={"tables": tables}).json()
     assert [each["row"] for each in answer["results"]] == list(map(json.loads, lines))
+
+
+def test_lists_are_split_where_the_corpus_of_the_run_has_them() -> None:
+    rows = b"name,sights\nOtter Trail,weir | mill\nHeron Round,weir\n"
+    for columns, sights in ((("sights |",), ["weir", "mill"]), ((), "weir | mill")):
+        like = replace(prepared().config.corpus, list_columns=columns)
+        found = read_records(rows, "csv", like, Limits())
+        assert cast("list[Json]", found["tables"])[0]["sights"] == sights
 
 
 def test_health_and_metrics(served: Served, records: list[Json]) -> None:
