@@ -45,6 +45,14 @@ STRANGE = [
     '{"record": [], "text": 7, "rules": {}, "result": {"text": "a", "content": [{}]}}',
     '{"entries": [null, {"record": 3, "result": []}], "past": [0], "options": [1]}',
 ]
+APART = """() => {
+  const tags = [...document.querySelectorAll("#layer .tag:not(.away)")];
+  const boxes = tags.map((tag) => tag.getBoundingClientRect());
+  const apart = (one, other) => Math.abs(one.top - other.top) > 4 || one.right <= other.left + 1
+    || other.right <= one.left + 1;
+  const free = (one, at) => boxes.slice(at + 1).every((other) => apart(one, other));
+  return boxes.length > 1 && boxes.every(free);
+}"""
 DESK = {"width": 1440, "height": 1000}
 PHONE = {"width": 390, "height": 844}
 
@@ -401,7 +409,7 @@ def test_if_no_text_keeps_the_rules_the_page_says_why_and_offers_to_remove_one(s
 def test_on_a_phone_the_source_covers_neither_the_piece_nor_the_editor(studio: Studio) -> None:
     page = studio.open(PHONE)
     studio.example()
-    for piece in (page.locator(".run").first, page.locator(".run").last):
+    for piece in (page.locator(".run").first, page.locator(".run.table").last):
         piece.click()
         page.wait_for_selector("#source mark")
         sheet = page.locator(".pane.source").bounding_box()
@@ -424,13 +432,7 @@ def test_labels_do_not_stand_on_each_other(studio: Studio) -> None:
     expect(page.locator("#play")).to_be_enabled()
     for width in (1440, 390):
         page.set_viewport_size({"width": width, "height": 900})
-        page.wait_for_function(
-            """() => {
-              const boxes = [...document.querySelectorAll("#layer .tag:not(.away)")].map((tag) => tag.getBoundingClientRect());
-              return boxes.length > 1 && boxes.every((one, at) => boxes.every((other, to) => at >= to
-                || Math.abs(one.top - other.top) > 4 || one.right <= other.left + 1 || other.right <= one.left + 1));
-            }"""
-        )
+        page.wait_for_function(APART)
 
 
 @needs_chromium
@@ -635,7 +637,7 @@ def test_axe_finds_nothing_in_any_state(studio: Studio, width: dict[str, int], d
         page.keyboard.press("Escape")
     page.click("#play")
     player = page.frame_locator("#player-frame iframe")
-    expect(player.locator(".said")).to_contain_text("Finished")
+    expect(player.locator(".said[role=status]")).to_contain_text("Finished")
     found["player"] = violations(page)
     frame = next(frame for frame in page.frames if frame != page.main_frame)
     found["player itself"] = violations(frame)

@@ -138,13 +138,14 @@ export function untangle(layer) {
   const labels = [...layer.querySelectorAll(".run")].map((run) => ({ run, tag: run.querySelector(".tag") })).filter(({ tag }) => tag);
   for (const { tag } of labels) tag.classList.remove("away");
   const boxes = labels.map(({ tag }) => tag.getBoundingClientRect());
-  let last = null;
-  labels.forEach(({ run, tag }, at) => {
-    const box = boxes[at];
-    const beside = last && Math.abs(last.top - box.top) < 4 && box.left < last.right + 2;
-    const away = (beside || tag.classList.contains("tiny")) && !run.classList.contains("selected");
-    tag.classList.toggle("away", away);
-    if (!away) last = box;
+  const isSelected = ({ run }) => run.classList.contains("selected");
+  const taken = boxes.filter((_, at) => isSelected(labels[at]));
+  const meets = (box) => taken.some((other) => Math.abs(other.top - box.top) < 4 && box.left < other.right + 2 && other.left < box.right + 2);
+  labels.forEach((label, at) => {
+    if (isSelected(label)) return;
+    const away = label.tag.classList.contains("tiny") || meets(boxes[at]);
+    label.tag.classList.toggle("away", away);
+    if (!away) taken.push(boxes[at]);
   });
 }
 
