@@ -1,7 +1,11 @@
 """`textsplice serve` under load on this machine: requests per second, latencies, memory, batching, overload.
 
     python benchmarks/serve.py swap=prepared/bundled drafts=models/e2e-drafts --store prepared/e2e
-    python benchmarks/serve.py swap=prepared/bundled --connections 8 --memory-minutes 10
+    python benchmarks/serve.py drafts=models/e2e-drafts --store prepared/e2e --only batching
+    python benchmarks/serve.py swap=prepared/bundled --only memory --connections 8 --memory-minutes 10
+
+The parts are load, batching, overload and memory; `--only` may be given several times, and what the file of
+results has of the other parts is kept.
 
 Each connection sends one record of the store after another, as soon as the last was answered. The client is
 a few lines of asyncio in a process of its own; it shares the processor with the server, which is what one
@@ -21,13 +25,15 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 RESULTS = Path(__file__).parent / "results"
 PLACES = 32
+PARTS = ("load", "batching", "overload", "memory")
 TURNS = 3
 
 
@@ -36,6 +42,7 @@ class Load:
     """What a load of some seconds gave."""
 
     seconds: float = 0.0
+    cpu: float = 0.0  # seconds of the server's processor
     accepted: list[float] = field(default_factory=list)  # seconds of each answer
     refused: list[float] = field(default_factory=list)  # of each 429
     other: list[int] = field(default_factory=list)  # any other status
@@ -44,6 +51,7 @@ class Load:
         """As JSON; times in milliseconds."""
         return {
             "requests_per_second": round(len(self.accepted) / self.seconds, 1),
+            "cpu_ms_per_request": round(1000 * self.cpu / max(1, len(self.accepted)), 1),
             "accepted": len(self.accepted),
             **{f"p{share}_ms": _percentile(self.accepted, share) for share in (50, 95, 99)},
             "refused": len(self.refused),
@@ -64,6 +72,7 @@ class Connection:
 
     def __init__(self, port: int) -> None:
         self.port = port
+        self.retry_after = 1
         self.streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def post(self, body: bytes) -> int:
@@ -77,15 +86,20 @@ class Connection:
         answer = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
         length = re.search(r"\r\ncontent-length: (\d+)", answer)
         await reader.readexactly(int(length[1]) if length else 0)
+        waiting = re.search(r"\r\nretry-after: (\d+)", answer)
+        self.retry_after = int(waiting[1]) if waiting else 1
         if "\r\nconnection: close" in answer:
             writer.close()
             self.streams = None
         return int(answer.split(" ", 2)[1])
 
 
-async def load(port: int, bodies: Sequence[bytes], connections: int, seconds: float) -> Load:
+async def load(
+    port: int, bodies: Sequence[bytes], connections: int, seconds: float, process: int | None = None
+) -> Load:
     """So many connections for so long; requests that are under way at the end are finished and counted."""
     found = Load()
+    used = processor(process) if process else 0.0
     began = time.perf_counter()
 
     async def one(number: int) -> None:
@@ -98,12 +112,13 @@ async def load(port: int, bodies: Sequence[bytes], connections: int, seconds: fl
                 found.accepted.append(took)
             elif status == 429:
                 found.refused.append(took)
-                await asyncio.sleep(1)
+                await asyncio.sleep(connection.retry_after)
             else:
                 found.other.append(status)
 
     await asyncio.gather(*(one(number) for number in range(connections)))
     found.seconds = time.perf_counter() - began
+    found.cpu = processor(process) - used if process else 0.0
     return found
 
 
@@ -128,6 +143,12 @@ def server(run: str, store: str | None, *, batch: int = 32, queue: int = 256) ->
         process.wait()
 
 
+def processor(process: int) -> float:
+    """The seconds that a process has used of a processor, all threads together."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def memory(process: int) -> float:
     """What a process holds, in MiB."""
     status = Path(f"/proc/{process}/status").read_text()
@@ -143,36 +164,43 @@ def records(run: str, store: str | None) -> list[bytes]:
     return [json.dumps({"table": table.to_record()}).encode() for table in chosen]
 
 
-def measure(run: str, store: str | None, connections: Sequence[int], seconds: float) -> dict[str, object]:
-    """All figures of one run."""
-    bodies = records(run, store)
+def loads(
+    run: str, store: str | None, bodies: Sequence[bytes], connections: Sequence[int], seconds: float
+) -> dict[str, object]:
+    """So many connections, one number after another."""
     found: dict[str, object] = {}
     with server(run, store) as (port, process):
         asyncio.run(load(port, bodies, 4, 3))  # until everything is opened
         before = memory(process)
         for count in connections:
-            found[f"{count} connections"] = asyncio.run(load(port, bodies, count, seconds)).told()
+            found[f"{count} connections"] = asyncio.run(load(port, bodies, count, seconds, process)).told()
             print(f"  {count} connections: {found[f'{count} connections']}", flush=True)
         found["memory_mib"] = {"before": before, "after": memory(process)}
-    found["batching"] = batching(run, store, bodies, seconds)
-    print(f"  batching: {found['batching']}", flush=True)
-    found["overload"] = overload(run, store, bodies, seconds)
-    print(f"  overload: {found['overload']}", flush=True)
     return found
 
 
 def batching(run: str, store: str | None, bodies: Sequence[bytes], seconds: float) -> dict[str, object]:
-    """32 connections with batches of 32 and of 1, in turns."""
+    """32 connections with batches of 32 and of 1, in turns.
+
+    Where other programs use the processor too, the ratio of its seconds says more than that of the rates.
+    """
     rates: dict[int, list[float]] = {32: [], 1: []}
-    with server(run, store, batch=32) as (on, _), server(run, store, batch=1) as (off, _):
-        for port in (on, off):
+    costs: dict[int, list[float]] = {32: [], 1: []}
+    with server(run, store, batch=32) as on, server(run, store, batch=1) as off:
+        for port, _ in (on, off):
             asyncio.run(load(port, bodies, 4, 3))
         for _ in range(TURNS):
-            for batch, port in ((32, on), (1, off)):
-                done = asyncio.run(load(port, bodies, 32, seconds / 2))
+            for batch, (port, process) in ((32, on), (1, off)):
+                done = asyncio.run(load(port, bodies, 32, seconds / 2, process))
                 rates[batch].append(len(done.accepted) / done.seconds)
-    on_rate, off_rate = statistics.median(rates[32]), statistics.median(rates[1])
-    return {"on": round(on_rate, 1), "off": round(off_rate, 1), "ratio": round(on_rate / off_rate, 2)}
+                costs[batch].append(1000 * done.cpu / max(1, len(done.accepted)))
+    rate, cost = ({batch: statistics.median(all_[batch]) for batch in all_} for all_ in (rates, costs))
+    return {
+        "requests_per_second": {"on": round(rate[32], 1), "off": round(rate[1], 1)},
+        "ratio": round(rate[32] / rate[1], 2),
+        "cpu_ms_per_request": {"on": round(cost[32], 1), "off": round(cost[1], 1)},
+        "cpu_ratio": round(cost[1] / cost[32], 2),
+    }
 
 
 def overload(run: str, store: str | None, bodies: Sequence[bytes], seconds: float) -> dict[str, object]:
@@ -186,9 +214,10 @@ def overload(run: str, store: str | None, bodies: Sequence[bytes], seconds: floa
     return {"places": PLACES, "full": full.told(), "over": over.told(), "p95_ratio": ratio}
 
 
-def stays(run: str, store: str | None, connections: int, minutes: float) -> dict[str, object]:
+def stays(
+    run: str, store: str | None, bodies: Sequence[bytes], connections: int, minutes: float
+) -> dict[str, object]:
     """What a server holds, minute by minute under load."""
-    bodies = records(run, store)
     held: list[float] = []
     answered = 0
     with server(run, store) as (port, process):
@@ -210,23 +239,31 @@ def main() -> None:
     parser.add_argument("--store", help="for those that are exports")
     parser.add_argument("--connections", default="1,8,32")
     parser.add_argument("--seconds", type=float, default=20.0)
-    parser.add_argument("--memory-minutes", type=float, help="only what a server holds after so long")
+    parser.add_argument("--memory-minutes", type=float, default=10.0)
+    parser.add_argument("--only", action="append", choices=PARTS, help="one of the parts; default: all")
     parser.add_argument("--out", type=Path, default=RESULTS / "serve.json")
     options = parser.parse_args()
     from textsplice.runs.recognized import is_export
 
     counts = [int(count) for count in options.connections.split(",")]
-    found: dict[str, object] = {}
+    seconds: float = options.seconds
+    found = json.loads(options.out.read_text(encoding="utf-8")) if options.out.exists() else {}
     for named in options.runs:
         name, _, run = named.partition("=")
         store = options.store if is_export(run) else None
-        print(name, flush=True)
-        if options.memory_minutes:
-            found[name] = stays(run, store, counts[-1], options.memory_minutes)
-        else:
-            found[name] = measure(run, store, counts, options.seconds)
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        bodies = records(run, store)
+        parts: dict[str, Callable[[], dict[str, object]]] = {
+            "load": partial(loads, run, store, bodies, counts, seconds),
+            "batching": partial(batching, run, store, bodies, seconds),
+            "overload": partial(overload, run, store, bodies, seconds),
+            "memory": partial(stays, run, store, bodies, counts[-1], options.memory_minutes),
+        }
+        for part in options.only or PARTS:
+            print(f"{name}: {part}", flush=True)
+            found.setdefault(name, {})[part] = parts[part]()
+            print(f"  {found[name][part]}", flush=True)
+            options.out.parent.mkdir(parents=True, exist_ok=True)
+            options.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     print(options.out)
 
 

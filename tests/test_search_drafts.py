@@ -6,7 +6,7 @@ import json
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import pytest
 from typer.testing import CliRunner
@@ -22,6 +22,7 @@ from textsplice.policy.problem import Draft
 from textsplice.prepare.build import prepare
 from textsplice.rules import ApprovedNeighbors, CopyOnly, ForbidWords, Rule
 from textsplice.runs import Run
+from textsplice.search import drafts
 from textsplice.search.choose import choose
 from textsplice.search.derive import derive
 from textsplice.search.generation import Generation
@@ -151,7 +152,7 @@ def test_typical_drafts_are_like_what_people_wrote_of_similar_records(
 
 
 def test_swaps_texts_compete_where_swap_writes_too(writer: Splicer, tables: list[Table]) -> None:
-    settings = replace(search("drafts"), choose="consensus", swap_writes=True)
+    settings = replace(search("drafts"), choose="consensus", swap_writes=True, slots_first=True)
     for table in tables:
         example = Example("", table, None)
         (proposal,) = writer._drafts(settings).propose([example], (), settings)
@@ -167,6 +168,21 @@ def test_swaps_texts_compete_where_swap_writes_too(writer: Splicer, tables: list
     assert all((row.policy, row.attribution) == ("drafts", "least") for row in rows)
     assert all(row.search is not None and row.search["swap_writes"] is True for row in rows)
     assert textsplice.verify(rows, writer) == len(rows)
+
+
+@pytest.mark.parametrize("choose", ["consensus", "typical"])
+def test_texts_that_are_chosen_before_they_are_derived_are_those_that_are_chosen_after_it(
+    writer: Splicer,
+    tables: list[Table],
+    monkeypatch: pytest.MonkeyPatch,
+    choose: Literal["consensus", "typical"],
+) -> None:
+    settings = replace(search("drafts"), choose=choose, swap_writes=True)
+    first = [row.to_dict() for row in made(writer, tables, settings)]
+    proposals = writer._drafts(settings).propose([Example("", table, None) for table in tables], (), settings)
+    assert {len(each.outcome.finished) for each in proposals} == {settings.beam}
+    monkeypatch.setattr(drafts, "_order", lambda *_: None)  # all are derived
+    assert [row.to_dict() for row in made(writer, tables, settings)] == first
 
 
 def test_writers_are_found_beside_a_run_that_was_moved(tmp_path: Path, tables: list[Table]) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import os
 import subprocess
 import sys
 import time
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import httpx
 import jsonschema
@@ -17,12 +21,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from conftest import ROOT
 from search_world import beginner, prepared
 from search_world import tables as world_tables
 from serving import Json, Served, environment, serving
+from test_models import prepared_for
 from textsplice.cli import app
-from textsplice.corpus import Table
+from textsplice.corpus import Table, read_corpus
 from textsplice.errors import InputError
+from textsplice.runs import Export
+from textsplice.serve.limits import Limits
+from textsplice.serve.reading import read_records
 from textsplice.splicer import Splicer, verify
 
 RECORDS = 200
@@ -114,6 +123,42 @@ def test_a_policy_that_searches_batches_gives_the_same_texts_alone_and_together(
         assert [without_id(row) for row in found] == [without_id(row) for row in expected]
         assert max(rows) > 1  # they were searched together
         assert served.client.get("/v1/schema").json()["policy"] == "drafts"
+
+
+@pytest.mark.slow
+@pytest.mark.data
+def test_texts_of_a_trained_run_equal_those_of_the_command_line_alone_and_many_at_once(
+    e2e_folder: Path, tmp_path: Path
+) -> None:
+    """`models/e2e-drafts` over E2E, which is prepared here, or the run that `TEXTSPLICE_DRAFTS` names."""
+    run = os.environ.get("TEXTSPLICE_DRAFTS")
+    model = ROOT / "models" / "e2e-drafts"
+    store = None if run else prepared_for(Export.open(model), e2e_folder, tmp_path).folder
+    named = [run or str(model), *(["--store", str(store)] if store else [])]
+    tables = dict.fromkeys(example.table for example in read_corpus(f"e2e:{e2e_folder}", "test"))
+    records = [dict(table.to_record()) for table in tables][:RECORDS]
+    given = tmp_path / "row.csv"
+    with given.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(dict.fromkeys(name for record in records for name in record)))
+        writer.writeheader()
+        writer.writerows(records)
+    asked = [*named, str(given), "--out", str(tmp_path / "rows.jsonl"), "-q"]
+    assert CliRunner().invoke(app, ["generate", *asked], catch_exceptions=False).exit_code == 0
+    lines = (tmp_path / "rows.jsonl").read_text(encoding="utf-8").splitlines()
+    expected = list(map(json.loads, lines))
+    assert len(expected) == RECORDS
+    splicer = Splicer.load(named[0], store=store)
+    with serving(splicer, tmp_path, limits=Limits(seconds=3600)) as served:
+        served.client.timeout = None
+        sent = {"content": given.read_bytes(), "headers": {"Content-Type": "text/csv"}}
+        read = served.client.post("/v1/read", **sent).json()
+        assert read["ids"] == [row["id"] for row in expected]
+        assert read["tables"] == [row["table"] for row in expected]
+        alone = [result(served, table)["row"] for table in read["tables"]]
+        assert [without_id(row) for row in alone] == [without_id(row) for row in expected]
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            together = list(pool.map(lambda table: result(served, table)["row"], read["tables"]))
+        assert [without_id(row) for row in together] == [without_id(row) for row in expected]
 
 
 def test_requests_with_different_rules_do_not_share_a_batch(served: Served, records: list[Json]) -> None:
@@ -264,6 +309,31 @@ def test_a_file_of_records_is_read_as_the_command_line_reads_it(served: Served) 
     found = read(lines + "{\n" + lines, "application/jsonl")
     assert (found["tables"], [bad["row"] for bad in found["bad"]]) == ([*two, *two], [3])
     assert "/" not in found["bad"][0]["what"]  # no folder of this machine
+
+
+def test_lists_and_ids_of_a_file_are_those_of_the_command_line(served: Served, tmp_path: Path) -> None:
+    cells = [",Heron Round,weir", *(f"w{number},Fox Way,mill | chapel" for number in (2, 3, 4))]
+    rows = "\n".join(["id,name,sights", *cells, ""])
+    (tmp_path / "row.csv").write_text(rows, encoding="utf-8")
+    out = tmp_path / "rows.jsonl"
+    given = ["generate", str(prepared().folder), str(tmp_path / "row.csv"), "--out", str(out), "-q"]
+    assert CliRunner().invoke(app, given, catch_exceptions=False).exit_code == 0
+    lines = out.read_text(encoding="utf-8").splitlines()
+    expected = [(row["id"], row["table"]) for row in map(json.loads, lines)]
+    found = served.client.post("/v1/read", content=rows.encode(), headers={"Content-Type": "text/csv"}).json()
+    assert list(zip(found["ids"], found["tables"], strict=True)) == expected
+    assert [name for name, _ in expected] == ["row:1", "w2", "w3", "w4"]
+    tables = [{"id": name, "table": table} for name, table in expected]
+    answer = served.client.post("/v1/generate", json={"tables": tables}).json()
+    assert [each["row"] for each in answer["results"]] == list(map(json.loads, lines))
+
+
+def test_lists_are_split_where_the_corpus_of_the_run_has_them() -> None:
+    rows = b"name,sights\nOtter Trail,weir | mill\nHeron Round,weir\n"
+    for columns, sights in ((("sights |",), ["weir", "mill"]), ((), "weir | mill")):
+        like = replace(prepared().config.corpus, list_columns=columns)
+        found = read_records(rows, "csv", like, Limits())
+        assert cast("list[Json]", found["tables"])[0]["sights"] == sights
 
 
 def test_health_and_metrics(served: Served, records: list[Json]) -> None:

@@ -30,6 +30,7 @@ from textsplice.serve.batching import Batches, Job
 from textsplice.serve.guard import Access
 from textsplice.serve.limits import Limits
 from textsplice.splicer import Splicer
+from textsplice.stopping import StoppedError, stop_if_unwanted
 from textsplice.trace.add import Addition
 
 TOKEN = "a-token-of-24-characters"
@@ -318,6 +319,75 @@ def test_what_takes_too_long_is_given_up(splicer: Splicer, tmp_path: Path) -> No
         until(lambda: not served.service._batches._waiting)
 
 
+@pytest.mark.parametrize("goes", [False, True], ids=["late", "gone"])
+def test_a_search_that_nobody_waits_for_is_stopped(splicer: Splicer, tmp_path: Path, goes: bool) -> None:
+    stopped = []
+    with serving(splicer, tmp_path, limits=Limits(seconds=PATIENCE if goes else 0.2)) as served:
+        service = served.service
+        service.stopped = lambda: stopped.append(True)
+        # The search begins, and before it does anything, the request is over.
+        service.told = lambda _: until(lambda: service.admitted == 0)
+        if goes:
+            with socket.create_connection(served.url.removeprefix("http://").split(":")) as client:
+                body = json.dumps({"table": RECORD}).encode()
+                head = "POST /v1/generate HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+                client.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+                until(lambda: service.admitted == 1)
+        else:
+            problem(served.client.post("/v1/generate", json={"table": RECORD}), 503, "busy")
+        until(lambda: bool(stopped))
+        assert not service._used  # nothing was written
+        service.told = None
+        assert stopped == [True]
+
+
+def test_a_batch_goes_on_for_those_who_wait() -> None:
+    begun, asked = threading.Event(), threading.Event()
+
+    def work(items: object) -> list[object]:
+        begun.set()
+        asked.wait(PATIENCE)
+        stop_if_unwanted()
+        return list(items)  # type: ignore[call-overload]
+
+    batches = Batches(4)
+    gate = batches.submit(Job("gate", (0,), lambda items: (asked.wait(PATIENCE), items)[1]))
+    jobs = [Job("work", (number,), work) for number in (1, 2)]
+    for job in jobs:
+        batches.submit(job)
+    asked.set()
+    gate.result(PATIENCE)
+    asked.clear()
+    assert begun.wait(PATIENCE)
+    jobs[0].given_up = True
+    asked.set()
+    assert list(jobs[1].future.result(PATIENCE)) == [2]
+    asked.clear()
+    begun.clear()
+    last = Job("work", (3,), work)
+    batches.submit(last)
+    assert begun.wait(PATIENCE)
+    last.given_up = True
+    asked.set()
+    with pytest.raises(StoppedError):
+        last.future.result(PATIENCE)
+    batches.close()
+
+
+def test_who_would_wait_too_long_is_refused_and_told_for_how_long(served: Served) -> None:
+    batches = served.service._batches
+    with served.busy() as go, ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(result, served, {"name": "Walk"})
+        until(lambda: len(batches._waiting) == 1)
+        batches.pace = 2 * PATIENCE
+        answer = served.client.post("/v1/generate", json={"table": {"name": "x"}})
+        problem(answer, 429, "busy")
+        assert answer.headers["retry-after"] == "60"
+        batches.pace = 2.2
+        go.set()
+        assert waiting.result()["id"] == "0"
+
+
 def test_at_its_end_it_finishes_what_runs(splicer: Splicer, tmp_path: Path) -> None:
     with serving(splicer, tmp_path) as served, ThreadPoolExecutor(3) as pool:
         with served.busy() as go:
@@ -361,7 +431,8 @@ def test_jobs_that_wait_together_run_together_and_a_bad_one_alone() -> None:
     with pytest.raises(ValueError, match="unlucky"):
         jobs[2].result()
     assert list(other.result()) == [7]
-    assert late.cancelled()
+    with pytest.raises(StoppedError):
+        late.result()
     batches.close()
     assert sizes[:2] == [1, 4]  # 1, 2, 3 and 13 were one batch; then each of its jobs was tried alone
     with pytest.raises(RuntimeError):

@@ -20,11 +20,11 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Error, Page, Route, expect, sync_playwright
+from playwright.sync_api import Browser, Error, Frame, Page, Route, expect, sync_playwright
 
 from conftest import ROOT
 from textsplice import verify
@@ -45,6 +45,14 @@ STRANGE = [
     '{"record": [], "text": 7, "rules": {}, "result": {"text": "a", "content": [{}]}}',
     '{"entries": [null, {"record": 3, "result": []}], "past": [0], "options": [1]}',
 ]
+APART = """() => {
+  const tags = [...document.querySelectorAll("#layer .tag:not(.away)")];
+  const boxes = tags.map((tag) => tag.getBoundingClientRect());
+  const apart = (one, other) => Math.abs(one.top - other.top) > 4 || one.right <= other.left + 1
+    || other.right <= one.left + 1;
+  const free = (one, at) => boxes.slice(at + 1).every((other) => apart(one, other));
+  return boxes.length > 1 && boxes.every(free);
+}"""
 DESK = {"width": 1440, "height": 1000}
 PHONE = {"width": 390, "height": 844}
 
@@ -154,8 +162,8 @@ def text_of(page: Page) -> str:
     )
 
 
-def violations(page: Page) -> list[str]:
-    found = Axe().run(page, options={"resultTypes": ["violations"], "iframes": False})
+def violations(page: Page | Frame) -> list[str]:
+    found = Axe().run(cast("Page", page), options={"resultTypes": ["violations"], "iframes": False})
     return [f"{each['id']}: {each['nodes'][0]['html']}" for each in found.response["violations"]]
 
 
@@ -357,6 +365,77 @@ def test_rules_give_another_text_and_can_be_removed(studio: Studio) -> None:
 
 
 @needs_chromium
+def test_a_text_of_ones_own_that_a_rule_replaces_can_be_taken_back(studio: Studio) -> None:
+    page = studio.open()
+    studio.example()
+    page.click("#edit")
+    page.keyboard.press("Control+End")
+    page.keyboard.type(" Bring zloty.")
+    expect(page.locator(".run.gap")).to_contain_text("zloty")
+    mine = text_of(page)
+    page.keyboard.press("Escape")
+    page.fill("#forbid-words", "lighthouse")
+    page.press("#forbid-words", "Enter")
+    expect(page.locator("#verdict")).to_contain_text("Your own text was replaced by this one.")
+    assert "zloty" not in text_of(page)
+    chip = page.locator("#rules .chip").bounding_box()
+    assert chip is not None
+    assert chip["y"] + chip["height"] < DESK["height"]  # it can be seen without scrolling
+    page.get_by_role("button", name="Take mine back").click()
+    expect(page.locator("#layer")).to_contain_text("zloty")
+    assert text_of(page) == mine
+    expect(page.locator("#verdict")).not_to_contain_text("replaced")
+
+
+@needs_chromium
+def test_if_no_text_keeps_the_rules_the_page_says_why_and_offers_to_remove_one(studio: Studio) -> None:
+    page = studio.open()
+    text = studio.example()
+    for word in ("the", "a"):
+        page.fill("#forbid-words", word)
+        page.press("#forbid-words", "Enter")
+        page.wait_for_selector("#stage:not(.busy)")
+    expect(page.locator("#status")).to_have_text("no text")
+    expect(page.locator("#verdict")).to_contain_text("No text keeps your rules: ")
+    studio.picture("no-text")
+    page.get_by_role("button", name="Remove “never say “a””").click()
+    expect(page.locator("#rules .chip")).to_have_count(1)
+    page.locator("#rules .remove").click()
+    expect(page.locator("#status")).to_have_text("ok")
+    assert text_of(page) == text
+
+
+@needs_chromium
+def test_on_a_phone_the_source_covers_neither_the_piece_nor_the_editor(studio: Studio) -> None:
+    page = studio.open(PHONE)
+    studio.example()
+    for piece in (page.locator(".run").first, page.locator(".run.table").last):
+        piece.click()
+        page.wait_for_selector("#source mark")
+        sheet = page.locator(".pane.source").bounding_box()
+        own = piece.bounding_box()
+        assert sheet is not None
+        assert own is not None
+        assert own["y"] + own["height"] <= sheet["y"]
+    page.get_by_role("button", name="Edit here").click()
+    expect(page.locator("#editor")).to_be_focused()
+    expect(page.locator(".pane.source")).to_be_hidden()
+
+
+@needs_chromium
+def test_labels_do_not_stand_on_each_other(studio: Studio) -> None:
+    page = studio.open()
+    studio.example()
+    page.click("#edit")
+    page.fill("#editor", "A I, a. It is a; no, a be a I. Go, a! The a of a in it.")
+    page.wait_for_selector("#stage:not(.busy) .run")
+    expect(page.locator("#play")).to_be_enabled()
+    for width in (1440, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function(APART)
+
+
+@needs_chromium
 def test_approved_texts_are_in_the_file(studio: Studio) -> None:
     page = studio.open()
     text = studio.example()
@@ -550,10 +629,20 @@ def test_axe_finds_nothing_in_any_state(studio: Studio, width: dict[str, int], d
     found["edit"] = violations(page)
     assert not too_wide(page)
     studio.picture(f"{name}-edit")
-    if not dark:
-        page.click("#keys")
-        found["help"] = violations(page)
+    for button, dialog in (("#keys", "keys"), ("#paste", "paste"), ("#command", "command")):
+        page.click(button)
+        page.wait_for_selector(f"#dialog-{dialog}[open]")
+        found[dialog] = violations(page)
+        studio.picture(f"{name}-{dialog}")
         page.keyboard.press("Escape")
+    page.click("#play")
+    player = page.frame_locator("#player-frame iframe")
+    expect(player.locator(".said[role=status]")).to_contain_text("Finished")
+    found["player"] = violations(page)
+    frame = next(frame for frame in page.frames if frame != page.main_frame)
+    found["player itself"] = violations(frame)
+    studio.picture(f"{name}-player")
+    page.keyboard.press("Escape")
     drop(page, "two.csv", as_csv([*records(2), {"name": "Nowhere"}]))
     expect(page.locator("#progress-said")).to_have_text("3 of 3 texts written")
     found["batch"] = violations(page)

@@ -25,6 +25,7 @@ BASE = (
         "arrow",
         "progress",
         "memory",
+        "stopping",
         "extensions",
     ),
     *("callable_module", "work", "ray_cluster", "engine"),

@@ -23,6 +23,7 @@ from textsplice.oracle.numbering import Numbering
 from textsplice.oracle.splice import Splice
 from textsplice.oracle.stretches import NO_TABLE, Ids, Stretches, Target
 from textsplice.ragged import Ragged
+from textsplice.stopping import stop_if_unwanted
 
 LONGEST = 1024  # the bounds of a text of this length take 137 MB
 SOLVED_FIRST = 20  # of the promising rows; more would take longer to solve than they save in pricing
@@ -188,6 +189,7 @@ class _Search:
         first, unpriced = 0, len(rows)
         bounds = bounds_of(self.solved.S)
         while unpriced:
+            stop_if_unwanted()
             count, priced = paying_rows(first, unpriced, rows, kind_of, store, positions, bounds, found)
             first = (first + priced) % len(rows)
             unpriced = 0

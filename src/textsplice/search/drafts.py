@@ -7,7 +7,7 @@ words that stand in no text and in no value of the table come from the vocabular
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import fmean
@@ -19,21 +19,26 @@ from numpy.typing import NDArray
 from textsplice.config import SearchConfig
 from textsplice.corpus.table import Example
 from textsplice.neighbors.by_text import TextIndex
+from textsplice.oracle.canvas import TOKEN_MARKS, obstacle
 from textsplice.oracle.pricing import LeastDerivation, Pricing
-from textsplice.oracle.sources import SourceKind, Sources
+from textsplice.oracle.sources import OfferedNeighbor, SourceKind, Sources
 from textsplice.oracle.splice import Splice
 from textsplice.policy.kind import Kind
 from textsplice.policy.problem import Candidate, Draft, Outcome, wants_one
-from textsplice.search.derive import derive, renumbered, without_unused
+from textsplice.search.choose import choose
+from textsplice.search.derive import Derived, derive, renumbered, without_unused
 from textsplice.search.judge import log_probabilities
 from textsplice.search.offers import Offers
 from textsplice.search.propose import PolicyProposer, Proposal
 from textsplice.search.rules.rule import Rule
 from textsplice.search.swap import SwapProposer
+from textsplice.stopping import stop_if_unwanted
 from textsplice.text.linearize import Linearized
 from textsplice.text.masking import mask_runs
+from textsplice.text.tokens import BEGIN, END
 from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID, Vocabulary
 
+Words = tuple[str, ...]
 DRAFTS = Kind("drafts", derives_after=True)
 LOOKED_AT = 1000  # texts that share most with a draft; it is derived from these
 SIMILAR = 3  # times k texts of similar tables say what is typical; on E2E dev 60 were better than 20 or 40
@@ -57,6 +62,7 @@ class Derivations:
         self, text: Sequence[str], table: Linearized, words: Vocabulary, allow: NDArray[np.bool_]
     ) -> LeastDerivation:
         """The fewest splices from the rows that are allowed and share most with a text."""
+        stop_if_unwanted()
         target = np.array([BEGIN_ID, *words.encode(text), END_ID], dtype=np.int32)
         masked = target.copy()
         for start, stop in mask_runs(text, table.value_tokens()):
@@ -122,12 +128,21 @@ class DraftProposer:
         proposers = (*self.writers, *([self.swap] if self.swap else []))
         written = zip(*(proposer.propose(examples, asked, search) for proposer in proposers), strict=True)
         for example, proposals in zip(examples, written, strict=True):
-            similar = self.offers.nearest(example.table, rules, reach=SIMILAR)
-            # Of texts that only their probability ranks, no more are given than the beam is wide.
-            most = search.beam if wants_one(search) and not rules else None
-            yield replace(
-                self._derived(example, proposals, allow, most), similar=[*map(self.offers.neighbor, similar)]
-            )
+            near = self.offers.nearest(example.table, rules, reach=SIMILAR)
+            similar = [*map(self.offers.neighbor, near)]
+            texts = self._judged(example, proposals)
+            table = self.offers.store.linearize(example.table)
+            words = self.offers.vocabulary.extended(w for text in (*texts, table.tokens) for w in text)
+            order = None
+            if not rules:
+                order = _order(texts, table, words, similar, search)
+                # Of texts that only their probability ranks, no more are given than the beam is wide.
+                most = search.beam if wants_one(search) else None
+                texts = _best(texts, most) if order is None else {t: texts[t] for t in order[: search.beam]}
+            found = self._derived(example, texts, (table, words, allow))
+            found.outcome.obstacle = proposals[0].outcome.obstacle
+            ids = order and [_ids(text, words) for text in order]
+            yield replace(found, similar=similar, order=ids)
 
     def _of_writers(self, rules: tuple[Rule, ...], allow: NDArray[np.bool_]) -> tuple[Rule, ...]:
         """The rules as writers must keep them, who do not know yet where a word will come from."""
@@ -139,21 +154,21 @@ class DraftProposer:
         return (*kept, Standing(words, tuple(rule for rule in rules if rule.of_sources)))
 
     def _derived(
-        self, example: Example, proposals: Sequence[Proposal], allow: NDArray[np.bool_], most: int | None
+        self,
+        example: Example,
+        texts: Mapping[Words, float],
+        of: tuple[Linearized, Vocabulary, NDArray[np.bool_]],
     ) -> Proposal:
-        table = self.offers.store.linearize(example.table)
+        """The texts as candidates, `of` a table, in words, from the rows that are allowed."""
+        table, words, allow = of
         outcome = Outcome()
-        outcome.obstacle = proposals[0].outcome.obstacle
-        texts = _best(self._judged(example, proposals), most)
-        words = self.offers.vocabulary.extended(w for text in (*texts, table.tokens) for w in text)
         found = [(self.derivations.of(text, table, words, allow), text) for text in texts]
         rows = list(dict.fromkeys(row for each, _ in found for row in each.rows))
         place = {row: number for number, row in enumerate(rows)}
         for each, text in found:
-            ids = (BEGIN_ID, *words.encode(text), END_ID)
             places = {rank: place[row] for rank, row in enumerate(each.rows)}
             splices = renumbered(each.splices, places, len(each.rows), len(rows))
-            outcome.finish(Candidate(splices, ids, texts[text]))
+            outcome.finish(Candidate(splices, _ids(text, words), texts[text]))
         sources = Sources(table, tuple(map(self.offers.neighbor, rows)), {})
         return Proposal(example, sources, words.words, outcome)
 
@@ -176,6 +191,37 @@ class DraftProposer:
         written = [*texts]
         opinions = [log_probabilities(writer, example.table, written) for writer in self.writers]
         return {text: fmean(scores) for text, *scores in zip(written, *opinions, strict=True)}
+
+
+def _ids(text: Words, words: Vocabulary) -> tuple[int, ...]:
+    return (BEGIN_ID, *words.encode(text), END_ID)
+
+
+def _order(
+    texts: Mapping[Words, float],
+    table: Linearized,
+    words: Vocabulary,
+    similar: Sequence[OfferedNeighbor],
+    search: SearchConfig,
+) -> list[Words] | None:
+    """The texts, best first, where only their words and scores have a say; None if derivations have one, too.
+
+    To derive a text takes longer than to choose it, and only those that are given need to be derived.
+    """
+    others = search.slots_first or search.seams or search.avoid or search.whole_sentences or search.judge
+    equal = len(set(texts.values())) < len(texts)  # then their derivations decide
+    if search.choose == "likelihood" or others or equal:
+        return None
+    if any(obstacle([BEGIN, *text, END], TOKEN_MARKS) for text in texts):
+        return None
+    by_ids = {_ids(text, words): text for text in texts}
+    sources = Sources(table, (), {})
+    drafts = [
+        Derived(Candidate((), ids, texts[text]), Draft(text, (), sources, ()), None)
+        for ids, text in by_ids.items()
+    ]
+    chosen = choose(drafts, sources, words.words, by=search.choose, similar=similar)
+    return [by_ids[candidate.ids] for candidate in chosen]
 
 
 def _best(texts: dict[tuple[str, ...], float], most: int | None) -> dict[tuple[str, ...], float]:

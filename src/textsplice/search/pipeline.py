@@ -27,6 +27,7 @@ from textsplice.search.seams import unattested
 from textsplice.search.style import Style
 from textsplice.search.swap import SWAP
 from textsplice.slots.lexicon import Lexicon
+from textsplice.stopping import stop_if_unwanted
 from textsplice.text.linearize import linearize
 from textsplice.text.tokens import Tokenizer
 
@@ -121,6 +122,7 @@ class Pipeline:
     ) -> Iterator[Generation]:
         first, *others = self.proposers
         for example, proposal in zip(batch, first.propose(batch, rules, search), strict=True):
+            stop_if_unwanted()
             found = self._generation(first, proposal, search, rules, made)
             for proposer in others:
                 if found.finished:
@@ -236,6 +238,9 @@ class Pipeline:
         judged: dict[tuple[int, ...], float],
     ) -> list[Candidate]:
         """The candidates, best first; what the judge says of them goes into `judged`."""
+        if proposal.order is not None:
+            place = {ids: number for number, ids in enumerate(proposal.order)}
+            return sorted((each.candidate for each in found), key=lambda candidate: place[candidate.ids])
 
         def judge(candidates: Sequence[Candidate]) -> Sequence[float]:
             said = opinion(self.judge(search.judge), proposal, self.tokenizer)(candidates)

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 class Proposal:
     """What was found for one table, and the sources that its splices refer to; `words[id]` spells ids.
 
-    `similar` is what people wrote of similar tables, where that is not what the splices refer to.
+    `similar` is what people wrote of similar tables, where that is not what the splices refer to. `order` are
+    the ids of the candidates, best first, where they were chosen among before they were derived.
     """
 
     example: Example
@@ -36,6 +37,7 @@ class Proposal:
     words: Sequence[str]
     outcome: Outcome
     similar: Sequence[OfferedNeighbor] | None = None
+    order: Sequence[tuple[int, ...]] | None = None
 
 
 class Proposer(Protocol):

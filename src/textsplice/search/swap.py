@@ -24,6 +24,7 @@ from textsplice.search.derive import derive
 from textsplice.search.offers import Offers
 from textsplice.search.propose import Proposal
 from textsplice.search.rules.rule import Rule
+from textsplice.stopping import stop_if_unwanted
 from textsplice.text.linearize import Linearized, Segment
 from textsplice.text.masking import mask_runs, saying
 from textsplice.text.tokens import Tokenizer
@@ -87,6 +88,7 @@ def swap(
     for rank, (neighbor, table) in enumerate(neighbors):
         if used and rank % window == 0:
             break
+        stop_if_unwanted()
         sources = Sources(task.table, (*used, neighbor), {})
         splices = swap_values(sources, len(used), table, task.tokenizer)
         if splices is None:

@@ -34,7 +34,7 @@ def create_app(
     access = access or Access()
     metrics = Metrics()
     metrics.watch(lambda: service.admitted)
-    service.told = metrics.batches.observe
+    service.told, service.stopped = metrics.batches.observe, metrics.stopped.inc
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:

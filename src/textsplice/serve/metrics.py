@@ -35,6 +35,9 @@ class Metrics:
         self.abandoned = Counter(
             "textsplice_abandoned", "Requests whose client went away.", registry=self.registry
         )
+        self.stopped = Counter(
+            "textsplice_stopped", "Searches that nobody waited for to the end.", registry=self.registry
+        )
         self.waiting = Gauge("textsplice_waiting", "Requests that have a place.", registry=self.registry)
         self.approved = Gauge("textsplice_approved_texts", "Approved texts.", registry=self.registry)
 

@@ -290,6 +290,7 @@ class Read(Given):
     """The records of a file."""
 
     tables: list[Record]
+    ids: list[str]
     bad: list[BadRow]
 
 

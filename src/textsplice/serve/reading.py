@@ -21,24 +21,26 @@ FORMATS = {
     "application/json": "jsonl",
 }
 SHOWN = "the file"
+UNNAMED = "row"  # a record without an id is called `row:1`, as `walks:1` in walks.csv
 
 
 def read_records(body: bytes, kind: str, like: CorpusConfig, limits: Limits) -> Json:
     """The records, and the rows that can't be read; an error if none can."""
     with tempfile.TemporaryDirectory(prefix="textsplice-") as folder:
-        path = Path(folder, f"sent.{kind}")
+        path = Path(folder, f"{UNNAMED}.{kind}")
         path.write_bytes(body)
         bad = BadRows()
         try:
             corpus = read_corpus(path, like=like, format=kind, skipped=bad)
-            tables = [example.table for example in islice(corpus, limits.rows + 1)]
+            examples = list(islice(corpus, limits.rows + 1))
         except TextspliceError as error:
             raise CorpusError(
                 error.what.replace(str(path), SHOWN), where=_place(error.where, path), remedy=error.remedy
             ) from error
-        limits.check_rows(len(tables))
+        limits.check_rows(len(examples))
         return {
-            "tables": [table.to_record() for table in tables],
+            "tables": [example.table.to_record() for example in examples],
+            "ids": [example.id for example in examples],
             "bad": [
                 {"row": _line(problem.where), "what": problem.what.replace(str(path), SHOWN)}
                 for problem in bad.kept

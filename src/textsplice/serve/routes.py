@@ -226,6 +226,7 @@ async def _unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
     finally:
         task.cancel()
         gone.cancel()
+        await asyncio.wait({task, gone})  # its search is given up before its place is free
 
 
 async def _gone(request: Request) -> None:

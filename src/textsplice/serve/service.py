@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequen
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from math import ceil
 from typing import NamedTuple, TypeVar, cast
 
 from textsplice.corpus.table import Example, Table
@@ -30,12 +31,14 @@ from textsplice.serve.results import Json, Looking, result
 from textsplice.serve.rule_models import RULE_NAMES
 from textsplice.slots.lexicon import BUNDLED, Lexicon
 from textsplice.splicer import Splicer
+from textsplice.stopping import StoppedError
 from textsplice.trace.gate import Gate
 from textsplice.trace.reading import Draft
 from textsplice.trace.values import KnownValues
 from textsplice.trace.verifying import Verifier
 
 T = TypeVar("T")
+LONGEST_WAIT = 60  # seconds that a client is asked to wait
 STARTING = ("swap", "full")  # these begin with a text of the store
 
 
@@ -70,9 +73,14 @@ class Service:
     approved: ApprovedFile
     limits: Limits = field(default_factory=Limits)
     told: Callable[[int], object] | None = None  # how many rows are searched at once
+    stopped: Callable[[], object] | None = None  # a search that nobody waited for any more
 
     def __post_init__(self) -> None:
-        self._batches = Batches(self.limits.batch, told=lambda rows: self.told and self.told(rows))
+        self._batches = Batches(
+            self.limits.batch,
+            told=lambda rows: self.told and self.told(rows),
+            stopped=lambda: self.stopped and self.stopped(),
+        )
         self._admitted = 0
         self._used: Counter[str] = Counter()
 
@@ -129,12 +137,15 @@ class Service:
     @contextmanager
     def place(self) -> Generator[None]:
         """A place in the line, which is given back whatever happens; 429 if there is none."""
-        if self._admitted >= self.limits.queue:
+        expected = self._batches.expected()
+        if self._admitted >= self.limits.queue or expected > self.limits.seconds:
+            # A place is free when the batch that is searched now has been answered.
+            seconds = min(LONGEST_WAIT, max(1, ceil(self._batches.pace * self.limits.batch)))
             raise Problem(
                 429,
                 f"{self._admitted} requests are waiting already.",
-                remedy="Try again in a second.",
-                headers={"Retry-After": "1"},
+                remedy=f"Try again in {seconds} seconds." if seconds > 1 else "Try again in a second.",
+                headers={"Retry-After": str(seconds)},
             )
         self._admitted += 1
         try:
@@ -299,13 +310,15 @@ class Service:
         try:
             async with asyncio.timeout(max(0.0, job.deadline - time.monotonic())):
                 return await asyncio.wrap_future(self._batches.submit(job))
-        except TimeoutError:
+        except (TimeoutError, StoppedError):
             raise Problem(
                 503,
                 f"it took longer than {self.limits.seconds:g} seconds.",
                 remedy="Send fewer records at once, or shorter texts.",
                 headers={"Retry-After": "1"},
             ) from None
+        finally:
+            job.given_up = True
 
 
 def _unverified(verdict: str) -> str | None:

@@ -39,6 +39,7 @@ from textsplice.policy.full.scores import (
 from textsplice.policy.places import places_of_others
 from textsplice.policy.policy import Encoded
 from textsplice.policy.problem import Candidate, Outcome, Problem, broken_rule
+from textsplice.stopping import stop_if_unwanted
 from textsplice.text.linearize import Segment
 from textsplice.text.vocabulary import BEGIN_ID, END_ID
 
@@ -55,6 +56,7 @@ def search_splices(
     for _ in range(settings.max_splices):
         if not beams.live:
             break
+        stop_if_unwanted()
         beams.advance()
     beams.close()
     return beams.outcomes

@@ -30,6 +30,7 @@ from textsplice.policy.lrt.plain import PlainBeams, splices
 from textsplice.policy.lrt.settings import INFINITY, TokenSettings
 from textsplice.policy.policy import Encoded
 from textsplice.policy.problem import Candidate, Draft, Outcome, Problem
+from textsplice.stopping import stop_if_unwanted
 from textsplice.text.linearize import Segment
 from textsplice.text.vocabulary import BEGIN_ID, END_ID
 
@@ -84,6 +85,7 @@ def search_tokens(
     for _ in range(beams.longest):
         if not beams.live:
             break
+        stop_if_unwanted()
         beams.advance()
     beams.close()
     return beams.outcomes

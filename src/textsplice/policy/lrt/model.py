@@ -19,11 +19,12 @@ from textsplice.policy.device import to_device
 from textsplice.policy.examples import TrainingSplit
 from textsplice.policy.kept import Kept
 from textsplice.policy.lrt.batch import LrtBatch, LrtCase, collate_lrt
+from textsplice.policy.lrt.prefixes import PrefixTree, prefix_trees
 from textsplice.policy.output import PolicyOutput
-from textsplice.policy.packing import pack, padding_mask
+from textsplice.policy.packing import Block, pack, padding_mask
 from textsplice.policy.policy import Encoded, Policy
 from textsplice.policy.shape import PolicyShape
-from textsplice.policy.transformer import Context, causal, look_up, sequences
+from textsplice.policy.transformer import Context, look_up, sequences
 from textsplice.ragged import Ragged
 
 UNSAYABLE = -12.0  # the log-probability of a token that no key stands for, when texts are compared
@@ -213,43 +214,45 @@ class LrtModel(Policy):
     def log_likelihoods(self, case: Case, texts: Ragged, encodings: Encoded | None = None) -> Tensor:
         """The log-probability of what follows BEGIN in each text, on the CPU.
 
-        All texts are read at once. The probability of a token is the sum over all keys that stand for it.
+        What texts begin with alike is read once. The probability of a token is the sum over all keys that
+        stand for it.
         """
         states = self.encode_cases([case], encodings)
-        first = np.zeros(len(texts.values), dtype=np.bool_)
-        first[texts.offsets[:-1]] = True
-        packing = pack(texts.lengths - 1)
-        read = sequences(
-            self.shape,
-            packing,
-            packing.spread(texts.values[~np.roll(first, -1)]),
-            np.zeros(packing.size, dtype=np.int64),
-        )
-        read = read._replace(blocks=[causal(block) for block in packing.blocks])
-        table = torch.arange(len(case.table))
-        contexts = [Context(table.expand(block.rows, -1)) for block in packing.blocks]
+        found = torch.zeros(len(texts))
+        for tree in prefix_trees(texts):
+            lengths = [len(nodes) for nodes in tree.nodes]
+            after = np.array([node for nodes in tree.nodes for node in nodes], dtype=np.int64)
+            following = np.concatenate([texts[text][1:] for text in tree.texts]).astype(np.int64)
+            pairs, place = np.unique(np.stack((after, following)), axis=1, return_inverse=True)
+            right = self._likelihood_of(states, self._read_tree(states, tree), pairs[0], pairs[1])
+            each = right.clamp_min(UNSAYABLE).cpu()[torch.from_numpy(place.ravel())]
+            found.index_add_(0, torch.from_numpy(np.repeat(tree.texts, lengths)), each)
+        return found
+
+    def _read_tree(self, states: LrtStates, tree: PrefixTree) -> Tensor:
+        """The decoder's state after each beginning, `[N, d]`."""
+        size = len(tree.tokens)
+        read = sequences(self.shape, pack(np.array([size])), tree.tokens, np.zeros(size, dtype=np.int64))
+        positions = np.minimum(tree.depths, self.shape.config.max_positions - 1)
+        read = read._replace(positions=torch.from_numpy(positions), blocks=[Block(1, size, tree.mask)])
+        contexts = [Context(torch.arange(len(states.cases[0].table))[None])]
         read, contexts = to_device((read, contexts), self.device)
-        canvas = self.decode(read, states.encoded[0], contexts)[self.here(packing.places())]  # [tokens, d]
-        following = texts.values[~first]
-        right, total = self._likelihood_of(states, canvas, following.astype(np.int64))
-        right = right - total
-        text_of = torch.from_numpy(np.repeat(np.arange(len(texts)), texts.lengths - 1))
-        return torch.zeros(len(texts)).index_add_(0, text_of, right.clamp_min(UNSAYABLE).cpu())
+        return self.decode(read, states.encoded[0], contexts)
 
     def _likelihood_of(
-        self, states: LrtStates, canvas: Tensor, following: NDArray[np.int64]
-    ) -> tuple[Tensor, Tensor]:
-        """The logs of the exponential scores of all keys that say each following token, and of all keys."""
+        self, states: LrtStates, canvas: Tensor, after: NDArray[np.int64], following: NDArray[np.int64]
+    ) -> Tensor:
+        """The log-probability of each following token after one of the states, over all keys that say it."""
         keys = states.keys[0]
         texts = int(keys.offsets[-2])
         own = (canvas @ states.own[0, :texts].T).masked_fill_(states.own_shut[0, :texts], NEVER)
-        words = canvas @ states.word_keys.T  # [tokens, V]
-        number = numbers_of(keys.words, following)
-        word = words.gather(1, self.here(np.maximum(number, 0))[:, None])[:, 0]
-        word = word.masked_fill(self.here(number < 0), NEVER)
+        words = canvas @ states.word_keys.T  # [N, V]
+        total = torch.logaddexp(own.logsumexp(dim=1), words.logsumexp(dim=1))
+        at, number = self.here(after), numbers_of(keys.words, following)
+        word = words[at, self.here(np.maximum(number, 0))].masked_fill(self.here(number < 0), NEVER)
         said = self.here(following[:, None] == keys.word[:texts])
-        copied = own.masked_fill(~said, NEVER).logsumexp(dim=1)
-        return torch.logaddexp(copied, word), torch.logaddexp(own.logsumexp(dim=1), words.logsumexp(dim=1))
+        copied = own.index_select(0, at).masked_fill(~said, NEVER).logsumexp(dim=1)
+        return torch.logaddexp(copied, word) - total.index_select(0, at)
 
     def marginalize(
         self, states: LrtStates, case_of: NDArray[np.int64], log_probs: Tensor, size: int

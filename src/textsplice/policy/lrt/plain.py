@@ -23,6 +23,7 @@ from textsplice.policy.lrt.model import LrtModel, LrtStates
 from textsplice.policy.lrt.settings import INFINITY, TokenSettings
 from textsplice.policy.lrt.tree import Grid, Trees
 from textsplice.policy.problem import Candidate, Outcome
+from textsplice.stopping import stop_if_unwanted
 from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID
 
 Ids = NDArray[np.int64]
@@ -88,6 +89,7 @@ class PlainBeams:
         for _ in range(self.longest):
             if not len(self.totals):
                 break
+            stop_if_unwanted()
             self.advance()
         self.close()
         return self.outcomes

@@ -435,11 +435,11 @@
       parts.scrubber,
       button("next", "→", ["Next step", () => go(at + 1)]), button("last", "⇥", ["Last step", () => go(shown.steps.length + 1)], { class: "ends" }));
     parts.cells = make("tbody", {});
-    parts.tableCard = make("section", { class: "card", "aria-label": "Table" }, make("h3", {}, "Table"), make("table", { class: "cells" }, parts.cells));
+    parts.tableCard = make("section", { class: "card", "aria-label": "Table" }, make("h2", { class: "name" }, "Table"), make("table", { class: "cells" }, parts.cells));
     parts.sources = make("div", {});
     parts.steps = make("ol", { class: "steps" });
     parts.final = make("p", { class: "canvas done final", dir: "auto" }); // on paper only
-    parts.stepsCard = make("section", { class: "card list", "aria-label": "Steps in words" }, make("h3", {}, "Steps"), parts.steps, parts.final);
+    parts.stepsCard = make("section", { class: "card list", "aria-label": "Steps in words" }, make("h2", { class: "name" }, "Steps"), parts.steps, parts.final);
     const keys = make("p", { class: "keys" }, make("kbd", {}, "←"), " ", make("kbd", {}, "→"), " step   ", make("kbd", {}, "Home"), " ", make("kbd", {}, "End"), " first and last");
     parts.board = make("div", { class: "board" },
       make("section", { class: "card stage", "aria-label": "Canvas and its steps" }, parts.facts, parts.coverage, controls, parts.said, parts.canvas, parts.about, keys),
@@ -448,7 +448,7 @@
           parts.tableCard,
           parts.stepsCard),
         make("div", { class: "column" },
-          make("section", { class: "card", "aria-label": "Neighbors" }, make("h3", {}, "Neighbors"), parts.sources))),
+          make("section", { class: "card", "aria-label": "Neighbors" }, make("h2", { class: "name" }, "Neighbors"), parts.sources))),
       parts.thread);
     if (derivations.length > 1) home.append(examples());
     home.classList.toggle("many", derivations.length > 1);

@@ -10,6 +10,8 @@ const CHUNK = 25; // rows a request: what arrived is kept if the server goes
 const PAGE = 100; // rows drawn at once
 const ORDER = ["refused", "abstained", "doubtful", "unfinished", "waiting", "ok"];
 const WORDS = { refused: "refused", abstained: "no text", doubtful: "doubtful", unfinished: "unfinished", waiting: "waiting", ok: "ok" };
+const SEVERAL = /,\s|[|;]/;
+const BETWEEN = /\s*[|;]\s*|,\s+(?:and\s+)?/;
 const FORMULA = /^[=+\-@＝＋－＠\t\r]/;
 const JSONL = "application/x-ndjson";
 const TYPES = { csv: "text/csv", tsv: "text/tab-separated-values", json: JSONL, jsonl: JSONL, ndjson: JSONL };
@@ -33,13 +35,13 @@ function asLines(text) {
   }
 }
 
-/** The records of a text, read by the server as the program reads files. */
+/** The records of a text, read by the server as the program reads files; where the store has lists, `|` and `;` separate values. */
 export async function readRecords(text, name, fields = []) {
   const sent = readable(text, name);
-  const { tables, bad } = await json("v1/read", { body: sent.text, type: sent.type });
+  const { tables, ids, bad } = await json("v1/read", { body: sent.text, type: sent.type });
   const lists = sent.type === JSONL ? new Set() : listsOf(fields);
-  const one = (item) => (item && typeof item.table === "object" && item.table !== null && !Array.isArray(item.table) ? item : { table: item });
-  return { entries: tables.map(one).map((item) => ({ id: item.id, record: splitAt(asRecord(item.table), lists, /\s*[|;]\s*/) })), bad: bad ?? [] };
+  const named = (id) => (/^row:\d+$/.test(id) ? undefined : id);
+  return { entries: tables.map((table, at) => ({ id: named(ids[at]), record: splitLists(asRecord(table), lists, /\s*[|;]\s*/) })), bad: bad ?? [] };
 }
 
 const isApproved = (entry) => Boolean(entry.text) && entry.approved === approvalOf(entry.text, entry.record);
@@ -58,18 +60,18 @@ function remark(result) {
   return [result?.doubts?.[0]?.what ?? (result?.reason && plainly(result.reason)), gaps.length && `In no source: ${gaps.join(", ")}.`, ...slotRemarks(result?.slots)].filter(Boolean).join(" ");
 }
 
-/** Cells of list fields that hold commas: the readers take them for one value. */
+/** Cells of list fields that seem to hold several values, but were read as one. */
 function unsplit(entries, fields) {
   const lists = listsOf(fields);
   const found = new Map();
   for (const { record } of entries) {
-    for (const [name, value] of Object.entries(record)) if (lists.has(name) && [value].flat().length === 1 && /,\s/.test([value].flat()[0])) found.set(name, [value].flat()[0]);
+    for (const [name, value] of Object.entries(record)) if (lists.has(name) && [value].flat().length === 1 && SEVERAL.test([value].flat()[0])) found.set(name, [value].flat()[0]);
   }
   return found;
 }
 
-/** A record whose values in these fields are cut: in a CSV file, a cell of a field that is a list in the store may hold several. */
-function splitAt(record, names, separator) {
+/** A record whose values in these fields are cut where several seem to stand in one. */
+function splitLists(record, names, separator = BETWEEN) {
   const cut = ([name, value]) => [name, names.has(name) ? [value].flat().flatMap((one) => one.split(separator)).filter(Boolean) : value];
   return Object.fromEntries(Object.entries(record).map(cut));
 }
@@ -243,9 +245,9 @@ export class Batch {
     $("batch-note").hidden = !found.size;
     if (!found.size) return;
     const [name, value] = [...found][0];
-    const split = () => this.start(this.entries.map(({ id, record }) => ({ id, record: splitAt(record, found, /,\s+(?:and\s+)?/) })), this.bad, this.name);
+    const split = () => this.start(this.entries.map(({ id, record }) => ({ id, record: splitLists(record, found) })), this.bad, this.name);
     fill($("batch-note"), h("p", {}, theirs(name), " is a list, but “", theirs(shorten(value, 60)), "” was read as one value."),
-      h("button", { type: "button", on: { click: split } }, "Split at commas and write again"));
+      h("button", { type: "button", on: { click: split } }, "Split it and write again"));
   }
 
   row(entry, at) {

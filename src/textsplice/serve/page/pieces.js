@@ -90,7 +90,7 @@ export function labelOf(piece, names) {
 export function spoken(piece, names) {
   if (piece.kind === "neighbor") return `from ${names.get(piece.id)}, the text ${piece.id}`;
   if (piece.kind === "table") return `from the record, ${piece.field ?? "a value"}`;
-  return piece.kind === "gap" ? "stands in no source" : "a word of the vocabulary, not copied";
+  return piece.kind === "gap" ? "stands in no approved text" : "a word of the vocabulary, not copied";
 }
 
 /** Draws a text. In `read` mode pieces can be reached and pressed. */
@@ -108,7 +108,7 @@ export function draw(layer, text, pieces, { seams = [], selected = -1, reading =
       const where = marks.shift();
       if (where < at) continue;
       plain(where);
-      nodes.push(h("span", { class: "seam", "aria-hidden": true }, h("b", { title: "No source has these words side by side" }, "¦")));
+      nodes.push(h("span", { class: "seam", "aria-hidden": true }, h("b", { title: "No approved text has these words side by side" }, "¦")));
     }
   };
   pieces.forEach((piece, index) => {
@@ -130,6 +130,23 @@ export function draw(layer, text, pieces, { seams = [], selected = -1, reading =
   seam(text.length);
   plain(text.length);
   layer.replaceChildren(...nodes, "\u200b");
+  untangle(layer);
+}
+
+/** Labels that would stand on the one before them are cut, or left out; the piece that is selected has its own. */
+export function untangle(layer) {
+  const labels = [...layer.querySelectorAll(".run")].map((run) => ({ run, tag: run.querySelector(".tag") })).filter(({ tag }) => tag);
+  for (const { tag } of labels) tag.classList.remove("away");
+  const boxes = labels.map(({ tag }) => tag.getBoundingClientRect());
+  const isSelected = ({ run }) => run.classList.contains("selected");
+  const taken = boxes.filter((_, at) => isSelected(labels[at]));
+  const meets = (box) => taken.some((other) => Math.abs(other.top - box.top) < 4 && box.left < other.right + 2 && other.left < box.right + 2);
+  labels.forEach((label, at) => {
+    if (isSelected(label)) return;
+    const away = label.tag.classList.contains("tiny") || meets(boxes[at]);
+    label.tag.classList.toggle("away", away);
+    if (!away) taken.push(boxes[at]);
+  });
 }
 
 /** The legend: each source once, with how many pieces came from it. */
@@ -142,7 +159,7 @@ export function legend(pieces, seams) {
   const gaps = tally((piece) => piece.kind === "gap");
   if (table) items.push(["table", "field names", "your record", table]);
   if (words) items.push(["vocabulary", "V", "vocabulary", words]);
-  if (gaps) items.push(["gap", "∅", "in no source", gaps]);
-  if (seams.length) items.push(["seam", "¦", "words that no source has side by side", seams.length]);
+  if (gaps) items.push(["gap", "∅", "in no approved text", gaps]);
+  if (seams.length) items.push(["seam", "¦", "words that no approved text has side by side", seams.length]);
   return items;
 }

@@ -6,7 +6,7 @@ import { isObject } from "./keep.js";
 const KINDS = ["never", "forbid", "require", "start"];
 const NAMES = { never: "never-neighbors", forbid: "forbid-words", require: "require-fields" };
 const KEYS = { never: "ids", forbid: "words", require: "fields" };
-const WORDS = { never: "never use", forbid: "never say", require: "always say", start: "start from" };
+const WORDS = { never: "never use the text", forbid: "never say", require: "always say", start: "start from the text" };
 
 export const asRules = (value) => (Array.isArray(value) ? value : [])
   .filter((rule) => isObject(rule) && KINDS.includes(rule.kind) && typeof rule.value === "string")

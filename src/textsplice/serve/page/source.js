@@ -45,8 +45,8 @@ const title = (piece, name, what) => h("p", { class: "what" }, h("b", { class: `
 function nothing(piece, words) {
   const sentence = piece.kind === "gap"
     ? "No approved text and no value of the record has these words. Edit them, or approve the text if you answer for them yourself: then they have a source from the next time the approved texts are added."
-    : "The policy chose this word from its vocabulary. It was not copied.";
-  fill($("source"), title(piece, piece.kind === "gap" ? "∅" : "V", piece.kind === "gap" ? "stands in no source" : "vocabulary"),
+    : "The program chose this word from those it knows. It was not copied.";
+  fill($("source"), title(piece, piece.kind === "gap" ? "∅" : "V", piece.kind === "gap" ? "in no approved text" : "chosen, not copied"),
     h("blockquote", { dir: "auto" }, h("mark", { class: "cited gap" }, words)), h("p", { class: "hint" }, sentence));
   fill($("source-record"));
 }
@@ -66,7 +66,7 @@ export async function showSource(piece, { words, name, pieces, record }) {
   }
   const show = (source) => {
     const citations = pieces.filter((other) => other.id === piece.id && other.citation).map((other) => ({ citation: other.citation, strong: other === piece }));
-    fill($("source"), title(piece, name, theirs(source.id, { class: "id" })),
+    fill($("source"), title(piece, name, h("span", {}, "from the approved text ", theirs(source.id, { class: "id" }))),
       h("blockquote", { dir: "auto" }, ...inContext(source.text, citations)),
       h("p", { class: "hint" }, `${source.approved ? "Approved here. " : ""}Used in ${count(source.used ?? 0, "text")} that this server gave.`),
       piece.others.length ? h("p", { class: "hint" }, "Also in ", theirs(piece.others.map((other) => other.id ?? other.field).join(", "))) : null);

@@ -6,6 +6,7 @@ import * as keep from "./keep.js";
 import { RecordForm } from "./record.js";
 import { Work } from "./work.js";
 import { Batch, readRecords } from "./batch.js";
+import { untangle } from "./pieces.js";
 import { showNoSource } from "./source.js";
 import * as rules from "./rules.js";
 
@@ -212,6 +213,7 @@ function listen() {
     }
   });
   addEventListener("pagehide", keepNow);
+  addEventListener("resize", debounce(100, () => untangle($("layer"))));
   let inside = 0;
   const carriesFile = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
   addEventListener("dragenter", (event) => { if (carriesFile(event)) { inside++; document.body.classList.add("dropping"); } });
@@ -246,7 +248,8 @@ async function connect() {
     const schema = await json("v1/schema");
     complain(null);
     keep.keepFor(schema.run ?? schema.name ?? "");
-    fill($("corpus"), theirs(schema.name ?? "", { class: "id" }), ` · ${(schema.texts ?? 0).toLocaleString("en")} texts · ${schema.policy}`);
+    $("corpus").title = `${schema.name ?? ""}, ${schema.policy}`;
+    fill($("corpus"), `Writes from ${(schema.texts ?? 0).toLocaleString("en")} approved texts`, ...(schema.name && schema.name !== "bundled" ? [" of ", theirs(schema.name)] : []));
     const form = new RecordForm(schema.fields ?? [], () => work?.recordChanged());
     work = new Work({ schema, form, complain, kept: keepSoon, approved: counted });
     batch = new Batch({ schema, complain, kept: keepBatch, rulesNow: () => work.rules, open: (row) => { work.open(row); view("write"); } });

@@ -3,7 +3,7 @@
 import { $, count, debounce, fill, h, refill, say, shorten, theirs } from "./dom.js";
 import { json, newest } from "./api.js";
 import { asRecord, isObject } from "./keep.js";
-import { carried, draw, labelOf, legend, numbers, piecesOf, seamsOf, spoken } from "./pieces.js";
+import { carried, draw, labelOf, legend, numbers, piecesOf, seamsOf, spoken, untangle } from "./pieces.js";
 import { showNoSource, showSource } from "./source.js";
 import * as rules from "./rules.js";
 
@@ -30,7 +30,7 @@ export class Work {
   }
 
   empty() {
-    Object.assign(this, { text: "", result: null, pieces: [], seams: [], selected: -1, options: [], chosen: -1, made: "none", approvedText: null, pending: false });
+    Object.assign(this, { text: "", result: null, pieces: [], seams: [], selected: -1, options: [], chosen: -1, made: "none", approvedText: null, pending: false, replaced: null });
   }
 
   // ---- What is kept ----
@@ -104,6 +104,7 @@ export class Work {
       this.busy(false);
       this.complain(null);
       this.remember();
+      this.replaced = this.made === "traced" && this.text && !this.options.includes(this.text) ? this.text : null;
       const result = got.answer.results[0];
       const before = this.text;
       // A second click on "Write the text" must not approve what has come to lie under the finger.
@@ -114,7 +115,7 @@ export class Work {
       this.chosen = this.options.length ? 0 : -1;
       this.mode("read");
       this.adopt();
-      say(result.text ? `${result.text === before ? "The same text." : ""} ${result.text} ${this.sentence()}` : this.sentence());
+      say(result.text ? `${this.replaced ? "Your own text was replaced; Undo takes it back." : ""} ${result.text === before ? "The same text." : ""} ${result.text} ${this.sentence()}` : this.sentence());
       if (focus) $("text-title").focus({ preventScroll: false });
     } catch (error) {
       this.busy(false);
@@ -183,7 +184,7 @@ export class Work {
     const last = this.past.pop();
     if (!last) return;
     this.stopAll();
-    Object.assign(this, last);
+    Object.assign(this, last, { replaced: null });
     this.adopt();
     if (!this.result) this.check();
     say(`Back: ${this.text}`);
@@ -193,6 +194,7 @@ export class Work {
     if (index < 0 || index >= this.options.length || (index === this.chosen && this.text === this.options[index])) return;
     this.remember();
     this.asked.stop();
+    this.replaced = null;
     this.setText(this.options[index]);
     this.chosen = index;
     this.alternatives();
@@ -214,6 +216,7 @@ export class Work {
     $("edit").setAttribute("aria-pressed", String(editing));
     $("edit").textContent = editing ? "Done" : "Edit";
     if (editing) this.session = false;
+    if (editing) document.querySelector(".pane.source").classList.remove("open");
     this.render();
     if (!editing) return;
     $("editor").focus();
@@ -227,6 +230,7 @@ export class Work {
     if (!this.session) this.remember();
     this.session = true;
     this.asked.stop();
+    this.replaced = null;
     this.setText(text);
     this.chosen = this.options.indexOf(text);
     this.alternatives();
@@ -297,7 +301,7 @@ export class Work {
   sentence() {
     if (!this.result) return this.text ? "Looking where the words come from …" : "";
     const { status, reason, doubts } = this.result;
-    if (status === "abstained" || (!this.text && reason)) return `${capital(plainly(reason ?? "no text keeps all the rules"))} ${this.rules.length ? "Remove a rule, or fill in more fields." : "Fill in more fields, or press Edit and write it yourself."}`;
+    if (status === "abstained" || (!this.text && reason)) return `${this.rules.length ? "No text keeps your rules: " : ""}${capital(plainly(reason ?? "none was found"), this.rules.length)} ${this.rules.length ? "Remove a rule, or fill in more fields." : "Fill in more fields, or press Edit and write it yourself."}`;
     if (!this.text.trim()) return "";
     const gaps = this.gaps();
     const said = [];
@@ -306,10 +310,10 @@ export class Work {
     else if (reason) said.push(sentenceOf(reason));
     const unwanted = [...new Set(this.pieces.map((piece) => piece.id))].filter((id) => this.rules.some((rule) => rule.kind === "never" && rule.value === id));
     if (unwanted.length) said.push(`Some words stand in ${unwanted.join(", ")}, which you exclude.`);
-    if (gaps.length) said.push(`${gaps.length === 1 ? "One piece stands" : `${gaps.length} pieces stand`} in no source: ${gaps.slice(0, 5).map((gap) => `“${this.text.slice(gap.start, gap.stop)}”`).join(", ")}${gaps.length > 5 ? ", …" : ""}.`);
+    if (gaps.length) said.push(`${gaps.length === 1 ? "One piece stands" : `${gaps.length} pieces stand`} in no approved text: ${gaps.slice(0, 5).map((gap) => `“${this.text.slice(gap.start, gap.stop)}”`).join(", ")}${gaps.length > 5 ? ", …" : ""}.`);
     else if (!this.pieces.some((piece) => piece.kind === "vocabulary")) said.push("Every word has a source.");
     said.push(...slotRemarks(this.result.slots));
-    if (this.seams.length) said.push(`${count(this.seams.length, "seam")} that no source has (¦).`);
+    if (this.seams.length) said.push(`At ${count(this.seams.length, "place")} (¦) words meet that no approved text has side by side.`);
     return said.join(" ");
   }
 
@@ -326,7 +330,16 @@ export class Work {
     }
     label.dataset.status = kind;
     label.textContent = words;
-    $("verdict").textContent = this.sentence();
+    fill($("verdict"), this.sentence(), ...this.offers());
+  }
+
+  /** What to do about a text that could not be written, or that took the place of a person's own. */
+  offers() {
+    const offer = (words, act) => [" ", h("button", { type: "button", class: "quiet offer", on: { click: act } }, words)];
+    if (this.result?.status === "abstained") {
+      return this.rules.slice(-4).flatMap((rule) => offer(`Remove “${shorten(rules.inWords(rule), 60)}”`, () => this.removeRule(rule)));
+    }
+    return this.replaced ? [" Your own text was replaced by this one.", ...offer("Take mine back", () => { this.undo(); $("edit").focus(); })] : [];
   }
 
   tools() {
@@ -361,13 +374,14 @@ export class Work {
 
   ruleChips() {
     refill($("rules"), ...this.rules.map((rule) => rules.chip(rule, {
-      remove: () => this.setRules(this.rules.filter((other) => other !== rule), `Removed: ${rules.inWords(rule)}.`),
+      remove: () => this.removeRule(rule),
       toggle: () => {
         this.rules = this.rules.map((other) => (other === rule ? { ...rule, always: !rule.always } : other));
         this.ruleChips();
         this.kept();
       },
-    })), this.rules.length ? null : h("li", { class: "hint" }, "None. Click a piece of the text to forbid its source or its wording."));
+    })));
+    $("rules").hidden = !this.rules.length;
   }
 
   alternatives() {
@@ -393,10 +407,14 @@ export class Work {
       node.tabIndex = mine || (this.selected < 0 && node.dataset.piece === "0") ? 0 : -1;
       if (mine) node.setAttribute("aria-current", "true");
       else node.removeAttribute("aria-current");
-      if (mine && focus) node.focus();
     }
+    untangle($("layer"));
     const piece = this.pieces[this.selected];
     document.querySelector(".pane.source").classList.toggle("open", Boolean(piece) && (focus || (document.querySelector(".pane.source.open") !== null && this.stage() === "read")));
+    const node = focus && this.stage() === "read" ? $("layer").querySelector("[aria-current]") : null;
+    // The sheet of a phone is open by now, so that the piece is brought to where it does not cover it.
+    node?.focus();
+    if (node && matchMedia("(max-width: 760px)").matches) node.scrollIntoView({ block: "center" });
     if (!piece) {
       showNoSource();
       return;
@@ -425,8 +443,12 @@ export class Work {
 
   toggle(rule) {
     const on = this.rules.find((other) => rules.same(other, rule));
-    if (on) this.setRules(this.rules.filter((other) => other !== on), `Removed: ${rules.inWords(rule)}.`);
+    if (on) this.removeRule(on);
     else this.addRule(rule);
+  }
+
+  removeRule(rule) {
+    this.setRules(this.rules.filter((other) => other !== rule), `Removed: ${rules.inWords(rule)}.`);
   }
 
   addRule(rule) {
@@ -529,7 +551,8 @@ const sentenceOf = (clause) => capital(/[.!?]$/.test(clause) ? clause : `${claus
 export const approvalOf = (text, record) => JSON.stringify([text, record]);
 
 /** The most frequent reason for no text, in words for people who have not read the glossary. */
-export const plainly = (reason) => reason.replace("no neighbor can be used: each shows a field that this table lacks", "no approved text fits: each says something that this record does not have");
+export const plainly = (reason) => reason.replace(/^[a-z]+(?:-[a-z]+)+: /, "").replace("no neighbor can be used: each shows a field that this table lacks", "no approved text fits: each says something that this record does not have")
+  .replace("no text of the store may be spliced from", "every approved text is excluded");
 
 /** A trace by the gate, with the rules that the text breaks as doubts. */
 function judged({ result, reasons }) {
@@ -544,7 +567,7 @@ export function slotRemarks(slots) {
   return [...listed("Wrong", named("wrong")), ...listed("Not said", named("missing"))];
 }
 
-const capital = (sentence) => `${sentence.charAt(0).toUpperCase()}${sentence.slice(1).replace(/\.?$/, ".")}`;
+const capital = (sentence, inside = 0) => `${inside ? sentence.charAt(0) : sentence.charAt(0).toUpperCase()}${sentence.slice(1).replace(/\.?$/, ".")}`;
 
 /** The text itself first, then the others that were found. */
 export function optionsOf(result) {
