@@ -82,6 +82,34 @@ def test_how_people_write(text: str, fields: dict[str, str], expected: str) -> N
     assert said(text, **fields) == expected
 
 
+def test_a_no_of_one_field_does_not_hide_the_no_of_another(tmp_path: Path) -> None:
+    path = tmp_path / "games.toml"
+    path.write_text(
+        """
+[steam]
+kind = "yes/no"
+[steam.wordings]
+yes = ["is on Steam"]
+no = ["is not on Steam"]
+[linux]
+kind = "yes/no"
+[linux.wordings]
+yes = ["works on Linux"]
+no = ["no Linux version"]
+""",
+        encoding="utf-8",
+    )
+    lexicon = Lexicon.load(path)
+
+    def errors(text: str, **record: str) -> list[tuple[str, str]]:
+        report = check_slots(text, Table.of(record), lexicon)
+        return [(slot.field, slot.status) for slot in report.errors]
+
+    assert errors("It is not on Steam. There is no Linux version.", steam="no") == [("linux", "added")]
+    assert errors("It is on Steam and works on Linux.", steam="no", linux="yes") == [("steam", "wrong")]
+    assert not errors("It is not on Steam. There is no Linux version.", steam="no", linux="no")
+
+
 def test_a_list_has_a_slot_for_each_value() -> None:
     table = Table.of({"name": "Kingfisher Round", "sights": ["weir", "tithe barn"]})
     lexicon = Lexicon.load("bundled")

@@ -87,8 +87,14 @@ def test_called_again_it_only_compares(made: Fitted, offers: Path) -> None:
 
 def test_another_file_needs_another_folder(made: Fitted, tmp_path: Path) -> None:
     other = bicycles.write_csv(tmp_path / "other.csv", 140, seed=3)
-    with pytest.raises(ConfigError, match=r"was made from .*offers\.csv, not from .*other\.csv"):
-        textsplice.fit(str(other), made.folder, minutes=0.1, text_column="description")
+    before = {path: path.read_bytes() for path in made.folder.rglob("*") if path.is_file()}
+    for more in ({}, {"limit": 100}):
+        with pytest.raises(ConfigError, match=r"was made from .*Use another --out"):
+            textsplice.fit(str(other), made.folder, minutes=0.1, text_column="description", **more)
+    source = str(made.folder.parent / "offers.csv")
+    with pytest.raises(ConfigError, match="with other kinds of fields"):
+        textsplice.fit(source, made.folder, minutes=0.1, text_column="description", kinds=["code=said"])
+    assert before == {path: path.read_bytes() for path in made.folder.rglob("*") if path.is_file()}
 
 
 def test_the_summary_shows_what_came_and_escapes_it(made: Fitted) -> None:
@@ -102,9 +108,34 @@ def test_the_summary_shows_what_came_and_escapes_it(made: Fitted) -> None:
 
 def test_too_little_to_learn_from_is_a_sentence(tmp_path: Path) -> None:
     few = bicycles.write_csv(tmp_path / "few.csv", 12)
-    with pytest.raises(CorpusError, match="rows to learn from; at least 30 are needed"):
+    with pytest.raises(
+        CorpusError, match=r"12 rows have a text, \d+ of them to learn from; at least 30 are needed"
+    ):
         textsplice.fit(str(few), tmp_path / "out", text_column="description")
     assert not (tmp_path / "out").exists()
+
+
+def test_people_may_know_a_kind_better(tmp_path: Path) -> None:
+    offers = str(bicycles.write_csv(tmp_path / "offers.csv", 140))
+    kinds = {each.field: each.kind for each in look_at(offers, "description", ["code=said"]).fields}
+    assert kinds["code"] == "said"
+    with pytest.raises(ConfigError, match="'code' is not of the form FIELD=KIND"):
+        textsplice.fit(offers, tmp_path / "out", text_column="description", kinds=["code"])
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_row_without_text_and_one_that_repeats_the_header(tmp_path: Path) -> None:
+    rows = [f"N{n},{n},N{n} is {n}." for n in range(60)]
+    path = tmp_path / "x.csv"
+    path.write_text("\n".join(["name,n,text", *(f"E{n},{n}," for n in range(20)), *rows]))
+    said: list[str] = []
+    config = textsplice.Config().with_values([f"corpus.source={path}"])
+    made = textsplice.prepare(config, folder=tmp_path / "prepared", quiet=True, report=said.append)
+    assert all(made.split("train").texts)
+    assert any("training rows have no text and are left out; the first is" in line for line in said)
+    path.write_text("\n".join(["name,n,text", *rows[:30], "name,n,text", *rows[30:]]))
+    with pytest.raises(CorpusError, match=r"x\.csv:32: the row repeats the header\. Delete it\."):
+        textsplice.fit(str(path), tmp_path / "out")
 
 
 def test_texts_that_say_nothing_are_sentences(tmp_path: Path) -> None:
@@ -117,7 +148,7 @@ def test_texts_that_say_nothing_are_sentences(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="no text says a value of its record"):
         textsplice.fit(str(path), tmp_path / "out")
     path.write_text("name,text\nA,A is good.\n")
-    with pytest.raises(CorpusError, match="there is 1 row to learn from"):
+    with pytest.raises(CorpusError, match="1 row has a text, "):
         textsplice.fit(str(path), tmp_path / "out")
 
 

@@ -25,6 +25,8 @@ Examples:
 
     textsplice fit millions.csv --limit 20000
 
+    textsplice fit listings.csv --kind condition=worded --kind agent=unsaid
+
     textsplice generate runs/listings new.csv --out texts.csv
 """
 
@@ -45,8 +47,21 @@ def run(
     limit: Annotated[
         int | None, typer.Option(min=1, help="Use only about so many rows of a large file, whole records.")
     ] = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIELD=KIND", help="What kind a field is, if you know better (docs/kinds.md)."),
+    ] = None,
 ) -> None:
     """Looks, prepares, trains, compares and reports; finished parts are kept."""
     from textsplice.fit.steps import fit
 
-    fit(source, out, minutes=minutes, text_column=text_column, lexicon=lexicon, limit=limit, say=say)
+    fit(
+        source,
+        out,
+        minutes=minutes,
+        text_column=text_column,
+        lexicon=lexicon,
+        limit=limit,
+        kinds=kind or (),
+        say=say,
+    )

@@ -204,6 +204,9 @@ def header_of(first: Row | None, path: Path, where: str | None = None) -> list[s
 def fitted(row: Row, header: list[str], where: str, delimiter: str = COMMA) -> Row:
     """A row as wide as the header; empty cells beyond it are left out, and others are a problem."""
     width = len(header)
+    if row.cells == header:
+        what = CorpusError("the row repeats the header.", where=where, remedy="Delete it.")
+        return row._replace(problem=row.problem or what)
     if row.problem is not None or len(row.cells) == width:
         return row
     if len(row.cells) > width and not any(cell.strip() for cell in row.cells[width:]):

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from textsplice.config import CorpusConfig
 from textsplice.corpus import Example, Table, read_corpus
+from textsplice.corpus.asked import asked_fields, with_asked
 from textsplice.corpus.source import is_one_file
 from textsplice.corpus.splits import SPLITS, table_digest
 from textsplice.errors import CorpusError
 from textsplice.parsing import short_repr
 from textsplice.search.sentences import ends_with_mark
-from textsplice.slots.kinds import Finding, find_kinds
+from textsplice.slots.kinds import Finding, decide
 from textsplice.text.linearize import linearize
 from textsplice.text.tokens import BEGIN, END, tokenize
 from textsplice.text.verbatim import unsaid_values
@@ -40,14 +41,15 @@ class Look:
         return tuple(self.rows)
 
 
-def look_at(source: str, text_column: str | None) -> Look:
+def look_at(source: str, text_column: str | None, kinds: Sequence[str] = ()) -> Look:
     """Reads a corpus and counts; `CorpusError` if nothing can be learned from it."""
     found = {split: list(rows) for split in SPLITS if (rows := _rows(source, split, text_column))}
     train = found.get("train", [])
     if len(train) < FEWEST:
+        rows = sum(map(len, found.values()))
         raise CorpusError(
-            f"there {'is 1 row' if len(train) == 1 else f'are {len(train)} rows'} to learn from; at least "
-            f"{FEWEST} are needed.",
+            f"{'1 row has' if rows == 1 else f'{rows} rows have'} a text, {len(train)} of them to learn "
+            f"from; at least {FEWEST} are needed.",
             where=source,
             remedy="Give more records with a text each. `textsplice trace` needs no training.",
         )
@@ -67,7 +69,8 @@ def look_at(source: str, text_column: str | None) -> Look:
     dev = found["dev"]
     sample = train[:: -(-len(train) // SAMPLE)]
     marks = [ends_with_mark(tokenize(example.text or "")) for example in sample]
-    fields = tuple(find_kinds(train))
+    asked = asked_fields(train)
+    fields = tuple(decide((with_asked(example, asked) for example in train), ("auto", *kinds)))
     if all(each.kind == "unsaid" for each in fields):
         raise CorpusError(
             "no text says a value of its record.",

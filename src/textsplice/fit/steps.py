@@ -29,6 +29,7 @@ from textsplice.runs import Prepared, Run
 from textsplice.runs.fitted import FIT, FOLDERS, fitted
 from textsplice.runs.outputs import OutputFolder
 from textsplice.search.rows import row_text
+from textsplice.slots.kinds import chosen_kinds
 from textsplice.slots.lexicon import Lexicon
 from textsplice.splicer import Splicer
 
@@ -60,6 +61,7 @@ def fit(
     text_column: str | None = None,
     lexicon: str | Path | None = None,
     limit: int | None = None,
+    kinds: Sequence[str] = (),
     say: Say = lambda _line: None,
 ) -> Fitted:
     """Makes a stranger's file into a system that writes, within about so many minutes.
@@ -67,10 +69,12 @@ def fit(
     Looks at the corpus, prepares it, trains what suits its size, compares with untrained swap on dev and
     keeps the best. What is finished is kept: called again, it goes on where it stopped. `say` is told what
     was found, what will be done, and how it went. With `limit`, about so many rows of a file are used.
+    `kinds` are those of fields that you know better: `"condition=worded"`.
     """
     if not 0 < minutes <= 10_000:
         raise InputError(f"{minutes:g} minutes can't be planned.", remedy="Say for instance --minutes 30.")
-    work = _Work(str(source), text_column or "", str(lexicon or ""), Path(out), minutes, say)
+    chosen_kinds(kinds, "--kind")
+    work = _Work(str(source), text_column or "", str(lexicon or ""), Path(out), minutes, tuple(kinds), say)
     return work.run(limit)
 
 
@@ -78,23 +82,32 @@ class _Work:
     """One `fit`, step by step."""
 
     def __init__(
-        self, source: str, text_column: str, lexicon: str, out: Path, minutes: float, say: Say
+        self,
+        source: str,
+        text_column: str,
+        lexicon: str,
+        out: Path,
+        minutes: float,
+        kinds: tuple[str, ...],
+        say: Say,
     ) -> None:
         self.source, self.text_column, self.lexicon = source, text_column, lexicon
-        self.out, self.minutes, self.say = out, minutes, say
+        self.out, self.minutes, self.kinds, self.say = out, minutes, kinds, say
         self.folder = OutputFolder(out)
 
     def run(self, limit: int | None) -> Fitted:
         self.say(f"[1/5] look at {self.source}")
         if limit is not None:
             self._take(limit)
-        look = look_at(self.source, self.text_column or None)
+        self._require_same()
+        look = look_at(self.source, self.text_column or None, self.kinds)
         plan = plan_for(look, self.minutes)
         self._tell(found_lines(look))
         self._tell(planned_lines(plan, self.minutes))
         self.folder.require_free("writer.toml", "full.toml", FIT, "summary.md")
         lexicon = self.lexicon or self._wordings(look)
         base = base_config(self.source, self.text_column, lexicon, look, self.out)
+        base = replace(base, corpus=replace(base.corpus, kinds=("auto", *self.kinds)))
         Prepared.require_free(Path(base.prepared_folder))
 
         self.say("[2/5] prepare: tokens, masks, neighbors, least derivations")
@@ -109,9 +122,31 @@ class _Work:
         self.say("[5/5] compare on dev")
         return self._compared(look, prepared, plan)
 
+    def _require_same(self) -> None:
+        """`ConfigError` if the folder was made from something else: before anything is written into it."""
+        path = self.out / "writer.toml"
+        if not path.is_file():
+            return
+        before = load_config(path).corpus
+        kinds = ("auto", *self.kinds)
+        if (before.source, before.text_column, before.kinds) != (self.source, self.text_column, kinds):
+            told = " with other kinds of fields" if before.source == self.source else ""
+            raise ConfigError(
+                f"was made from {before.source}{told}, not from {self.source}.",
+                where=str(self.out),
+                remedy="Use another --out.",
+            )
+
     def _take(self, limit: int) -> None:
         """Goes on with a part of the file, which is kept beside all that is made of it."""
         rows, count, total = sampled(self.source, self.text_column or None, limit)
+        known = self.out / f"rows{Path(self.source).suffix.lower()}"
+        if (self.out / "writer.toml").is_file() and not _holds(known, rows):
+            raise ConfigError(
+                f"was made from other rows than these {count:,} of {self.source}.",
+                where=str(self.out),
+                remedy="Use another --out.",
+            )
         part = self.folder.write(f"rows{Path(self.source).suffix.lower()}", rows)
         self.say(f"  {count:,} of {total:,} rows, whole records, not picked: {part}")
         self.source = str(part)
@@ -149,14 +184,7 @@ class _Work:
         """The configuration of an earlier call of the same settings, or a new one, which is written."""
         path = self.out / name
         if path.is_file():
-            before = load_config(path)
-            if before.corpus.source != self.source or before.corpus.text_column != self.text_column:
-                raise ConfigError(
-                    f"was made from {before.corpus.source}, not from {self.source}.",
-                    where=str(self.out),
-                    remedy="Use another --out.",
-                )
-            return before
+            return load_config(path)
         config = made()
         self.folder.write(name, to_toml(config))
         return config
@@ -248,3 +276,7 @@ class _Work:
         seconds = time.perf_counter() - begun
         self.folder.write(f"dev-{name}.jsonl", "".join(map(row_text, rows)))
         return referee.judge(name, rows, seconds)
+
+
+def _holds(path: Path, content: str) -> bool:
+    return path.is_file() and path.read_bytes() == content.encode()

@@ -67,11 +67,21 @@ def result_lines(results: Sequence[Result], best: Result, out: Path, report: Pat
     table = [HEADINGS, *map(figures, results)]
     widths = [max(len(row[column]) for row in table) for column in range(len(HEADINGS))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in table]
+    if best.unchecked:
+        lines += ["", unchecked_line(best)]
     lines += ["", verdict(results, best)]
     lines += [f"· {row.text}" for row in best.rows[:SHOWN]]
     lines += ["", f"Write:   textsplice generate {out} records.csv --out texts.jsonl"]
     lines += [f"Report:  {report}", f"Summary: {out / 'summary.md'}"]
     return lines
+
+
+def unchecked_line(best: Result) -> str:
+    """What the slot errors do not count."""
+    return (
+        f"{best.unchecked} values of these texts are unchecked: no wording of a yes, a no or a category is "
+        "known for them. Read such texts, or give wordings with --lexicon."
+    )
 
 
 def verdict(results: Sequence[Result], best: Result) -> str:
@@ -99,6 +109,7 @@ def summary(source: str, look: Look, results: Sequence[Result], best: Result, ou
         "## On dev",
         "\n".join(f"| {' | '.join(row)} |" for row in rows),
         verdict(results, best),
+        *([unchecked_line(best)] if best.unchecked else []),
         "Slot errors are counted by the checker that also had a say in choosing among the texts of one "
         "system.",
         f"## The first texts of {best.name}, not picked",

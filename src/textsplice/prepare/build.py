@@ -23,6 +23,7 @@ from textsplice.arrow import column_ints, column_ragged, read_columns
 from textsplice.config import Config, NeighborsConfig, OutputConfig, load_config, to_toml
 from textsplice.corpus import Corpus
 from textsplice.corpus.lists import described
+from textsplice.corpus.table import Example
 from textsplice.engine import Engine
 from textsplice.errors import ConfigError, CorpusError
 from textsplice.files import atomic_write_text, file_hash
@@ -227,12 +228,17 @@ class Build:
         ) as needed:
             if not needed:
                 return
-            examples = tokenized_examples(source, split, corpus, tokenizer, Unsaid.of_kinds(self.kinds))
+            empty: list[Example] = []
+            unsaid = Unsaid.of_kinds(self.kinds)
+            examples = tokenized_examples(source, split, corpus, tokenizer, unsaid, empty.append)
             if cleaned_of:
                 leaked = {shape for name in cleaned_of for shape in stages.shapes(self.files, name)}
                 examples = (item for item in examples if _shape(item) not in leaked)
             with bar(None, f"reading {split}", quiet=self.quiet) as progress:
                 count = write_texts(examples, *files, progress.advance, lexicon)
+            if empty:
+                rows = "1 training row has" if len(empty) == 1 else f"{len(empty):,} training rows have"
+                self.report(f"{rows} no text and are left out; the first is {empty[0].id!r}.")
             if not count:
                 raise CorpusError(
                     f"the split {split!r} holds no example.",

@@ -97,13 +97,20 @@ def tokenized_examples(
     config: CorpusConfig,
     tokenizer: Tokenizer,
     unsaid: Unsaid = NOTHING_UNSAID,
+    without_text: Callable[[Example], None] | None = None,
 ) -> Iterator[Tokenized]:
-    """The examples of a split in tokens; those that are too long are refused, cut or left out."""
+    """The examples of a split in tokens; those that are too long are refused, cut or left out.
+
+    Training rows of one file that have no text are left out too, and `without_text` is told.
+    """
     seen: set[bytes] = set()
     table: Table | None = None
     linearized = Linearized([], [])
     for example in corpus:
         if split in ("train", f"{TARGETS}train") and not (example.text or "").strip():
+            if corpus.cut_version is not None and without_text is not None:
+                without_text(example)
+                continue
             raise CorpusError(
                 f"example {example.id!r} has no text to learn from.",
                 where=config.source if split == "train" else config.targets,

@@ -68,9 +68,7 @@ class Known:
         choices = {
             field: frozenset(map(_folded, counts))
             for field, counts in values.items()
-            if store.kinds.get(field) != "unsaid"
-            and len(counts) <= FEW_VALUES
-            and counts.total() >= RECORDS_EACH * len(counts)
+            if len(counts) <= FEW_VALUES and counts.total() >= RECORDS_EACH * len(counts)
         }
         return cls(frozenset(values), choices, dict(store.kinds))
 

@@ -59,7 +59,7 @@ class Pipeline:
     of all `approved`, if there is one, which leaves most tables to the others.
     `judge` opens the run that `search.judge` names, and those of `search.writers`. `max_table_tokens` is the
     limit of the run's corpus, `asked` are its fields that ask for a value. Seams are attested by the texts
-    of `offers`.
+    of `offers`. Doubts are looked for with `wordings` where no `lexicon` has a say in choosing.
     """
 
     proposers: tuple[Proposer, ...]
@@ -72,6 +72,7 @@ class Pipeline:
     offers: Offers
     approved: Proposer | None = None
     asked: Collection[str] = ()
+    wordings: Lexicon | None = None
 
     def generations(
         self,
@@ -266,7 +267,9 @@ class Pipeline:
             return generation.with_doubts(())
         text, table, seams = generation.text, generation.table, generation.seams
         known = self.offers.known
-        return generation.with_doubts(find_doubts(text, table, seams, known, self.lexicon, judged))
+        return generation.with_doubts(
+            find_doubts(text, table, seams, known, self.lexicon or self.wordings, judged)
+        )
 
     def _with_seams(self, generation: Generation) -> Generation:
         return generation.with_seams(self.offers.store.trigrams)

@@ -225,7 +225,8 @@ def _foreign(
     for mention in mentions:
         if mention.values.isdisjoint(values) and mention.values.isdisjoint(wordings.generic):
             value = min(mention.values)
-            if value.casefold() not in elsewhere:
+            # "high" may be a value of another field; what "no Linux version" says is no value of another one.
+            if not (mention.verbatim and value.casefold() in elsewhere):
                 foreign[value] = None
     return list(foreign)
 

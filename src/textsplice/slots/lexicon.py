@@ -208,14 +208,15 @@ def _field(name: str, section: object, sets: Mapping[str, str], where: str) -> F
     neutral = tuple(
         _with_sets(text, sets, where) for text in _texts(data.get("neutral", []), f"{name}.neutral", where)
     )
+    kind = _kind(data.get("kind", ""), f"{name}.kind", where)
     return FieldWordings(
         wordings=said,
         neutral=neutral,
         values=_texts(data.get("values", []), f"{name}.values", where),
-        verbatim=_flag(data.get("verbatim", True), f"{name}.verbatim", where),
+        verbatim=_flag(data.get("verbatim", kind != "yes/no"), f"{name}.verbatim", where),
         repeatable=_flag(data.get("repeatable", False), f"{name}.repeatable", where),
         generic=frozenset(_texts(data.get("generic", []), f"{name}.generic", where)),
-        kind=_kind(data.get("kind", ""), f"{name}.kind", where),
+        kind=kind,
         partial=frozenset(_texts(data.get("partial", []), f"{name}.partial", where)),
     )
 
