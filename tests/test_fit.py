@@ -21,6 +21,7 @@ from textsplice.fit.plan import plan_for, with_steps, words_count, writer_config
 from textsplice.fit.sample import sampled
 from textsplice.fit.told import summary, verdict
 from textsplice.runs import Prepared, Run
+from textsplice.runs.checking import checker_of
 from textsplice.runs.fitted import default_system, fitted
 
 
@@ -83,6 +84,19 @@ def test_called_again_it_only_compares(made: Fitted, offers: Path) -> None:
     assert [each.to_dict() | {"seconds a record": 0} for each in again.results] == [
         each.to_dict() | {"seconds a record": 0} for each in made.results
     ]
+
+
+def test_slots_are_checked_as_the_folder_does(made: Fitted, offers: Path, tmp_path: Path) -> None:
+    lexicon, kinds = checker_of(str(made.folder))
+    assert kinds["electric"] == "yes/no"
+    assert (lexicon is not None) == (made.folder / "wordings.toml").is_file()
+    out = tmp_path / "texts.jsonl"
+    command = ["generate", str(made.folder), str(offers), "--split", "dev", "--distinct", "--out", str(out)]
+    assert CliRunner().invoke(app, command).exit_code == 0
+    asked = ["--references", str(offers), "--split", "dev", "--run", str(made.folder), "--metrics", "BLEU"]
+    found = CliRunner().invoke(app, ["evaluate", str(out), *asked, "--json"])
+    assert found.exit_code == 0, found.output
+    assert (f"lexicon:{lexicon}@" in found.output) == (lexicon is not None)
 
 
 def test_another_file_needs_another_folder(made: Fitted, tmp_path: Path) -> None:

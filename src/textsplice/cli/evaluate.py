@@ -73,7 +73,8 @@ def run(
         typer.Option(
             "--run",
             metavar="RUN",
-            help="Read the references as this run (or prepared folder) reads its corpus: text column, lists.",
+            help="Read the references and check slots as this run (or prepared folder) does: text column, "
+            "lists, lexicon, kinds of fields.",
         ),
     ] = None,
     metrics: Annotated[
@@ -105,6 +106,7 @@ def run(
     from textsplice.evaluate.outputs import match, read_outputs
     from textsplice.evaluate.significance import compare as compare_scores
     from textsplice.runs import Prepared
+    from textsplice.runs.checking import checker_of
 
     bulk = chosen_engine(engine, workers, parts)
     paths: list[Path] = list(outputs or [])
@@ -115,6 +117,8 @@ def run(
     like = None if run_folder is None else corpus_settings(run_folder)
     known = ReferenceSet.read(references, split, text_column=text_column, like=like)
     has_tables = known.items[0].table is not None
+    if has_tables and run_folder is not None:
+        known = known.checked_with(*checker_of(run_folder))
     if has_tables and like is None and not Prepared.is_prepared(references):
         say_lists(read_corpus(references, split, text_column=text_column).lists, references)
     if has_tables and split != ALL and is_one_file(references):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from textsplice.config import CorpusConfig
@@ -93,6 +93,11 @@ class ReferenceSet:
             return cls(items, references, None)
         kinds = Prepared.open(references).kinds if Prepared.is_prepared(references) else {}
         return cls(items, f"{references}/{split}", default_lexicon(corpus_of(references)), kinds)
+
+    def checked_with(self, lexicon: str | None, kinds: Mapping[str, FieldKind]) -> ReferenceSet:
+        """The same with the lexicon and the kinds of a run, where the corpus has none of its own."""
+        own = lexicon if lexicon and self.lexicon == VALUES else self.lexicon
+        return replace(self, lexicon=own, kinds=self.kinds or kinds)
 
     def lexicon_named(self, name: str | None) -> str | None:
         """The lexicon to use: the named one, none for "none", the default for None."""
