@@ -114,9 +114,14 @@ def with_swap(folder: Path) -> str:
     swap, own = (referee.judge("", each, 0.0) for each in rows)
     better = "better than" if own.merit > swap.merit else "not better than"
     return (
-        f"On {len(tables)} dev records it has {own.bleu:.1f} BLEU, swap, which needs no training, "
-        f"{swap.bleu:.1f}: it is {better} swap so far."
+        f"On {len(tables)} dev records it has {_figures(own)}; swap, which needs no training, has "
+        f"{_figures(swap)}: it is {better} swap so far."
     )
+
+
+def _figures(result: Result) -> str:
+    errors = "" if result.slot_errors is None else f" and {result.slot_errors:.1f} % slot errors"
+    return f"{result.bleu:.1f} BLEU{errors}"
 
 
 def best_of(results: Sequence[Result]) -> Result:
