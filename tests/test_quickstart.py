@@ -42,7 +42,7 @@ def test_a_quickstart_of_other_steps_is_left_as_it_is(
     before = path.read_bytes()
     assert quickstart("--out", tmp_path, monkeypatch=monkeypatch) == 2
     assert capsys.readouterr().err == (
-        f"error [config]: {path}: has other settings: training.warmup_steps (10 there, 90 now), "
+        f"error [config]: {path}: has other settings: training.warmup_steps (10 there, 140 now), "
         "training.total_steps (100 there, 1400 now), training.max_steps (100 there, 1400 now). "
         "Use another --out.\n"
     )

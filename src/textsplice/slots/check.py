@@ -225,8 +225,8 @@ def _foreign(
     for mention in mentions:
         if mention.values.isdisjoint(values) and mention.values.isdisjoint(wordings.generic):
             value = min(mention.values)
-            # "high" may be a value of another field; what "no Linux version" says is no value of another one.
-            if not (mention.verbatim and value.casefold() in elsewhere):
+            # "high" may be said of another field; the yes or no of a wording is this field's own.
+            if is_yes_or_no(value) or value.casefold() not in elsewhere:
                 foreign[value] = None
     return list(foreign)
 

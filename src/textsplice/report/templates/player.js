@@ -274,7 +274,7 @@
     for (const row of parts.cells.querySelectorAll("tr[data-start]")) {
       const value = folded(shown.sources[0].tokens.slice(Number(row.dataset.start), Number(row.dataset.stop)));
       const said = canvas.some((_, at) => value.every((token, n) => canvas[at + n] === token));
-      row.classList.toggle("said", said);
+      row.classList.toggle("ticked", said);
       row.querySelector(".tick").replaceChildren(said ? "✓" : "·");
       row.querySelector(".tick").setAttribute("aria-label", said ? "said" : "not said yet");
     }
