@@ -468,7 +468,7 @@ def test_the_player_shows_how_the_text_was_made(studio: Studio) -> None:
     assert page.get_attribute("#player-frame iframe", "sandbox") == "allow-scripts"
     studio.picture("player")
     page.click("#dialog-player [data-close]")
-    assert page.locator("iframe").count() == 0
+    expect(page.locator("iframe")).to_have_count(0)
     assert text_of(page) == text
 
 
