@@ -59,6 +59,8 @@ def test_a_field_of_the_record_excuses_a_wording() -> None:
     """The record has a name, and says nothing of the kind of place."""
     assert slips("A restaurant.", "restaurant ?kind of place") == 1
     assert slips("A restaurant.", "restaurant ?name") == 0
+    assert slips("A restaurant.", "restaurant ?kind of place ?name") == 0
+    assert slips("A restaurant.", "restaurant ?kind of place ?food") == 1
     assert slips("A restaurant near it.", "restaurant !near ?kind") == 0
     assert slips("A restaurant there.", "restaurant !near ?kind") == 1
 
@@ -70,7 +72,7 @@ def test_an_excused_wording_is_counted_where_its_excuse_does_not_follow(words: l
     assert slips(text, "the riverside !area") == plain - excused
 
 
-@pytest.mark.parametrize("avoid", ["", " ", " !area", "the !two-words", "the !", "the ?", " ?name"])
+@pytest.mark.parametrize("avoid", ["", " ", " !area", "the !two-words", "the !", "the ?", "the ?name ?", " ?name"])
 def test_what_is_no_wording_is_refused(avoid: str) -> None:
     with pytest.raises(ConfigError, match="no wording"):
         Style.of(SearchConfig(avoid=(avoid,)), "words")

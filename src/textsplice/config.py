@@ -223,7 +223,7 @@ class SearchConfig:
     # What each seam that no text of the store attests takes from the merit of a text.
     seams: float = 0.0
     # House style: wordings that texts have only if no other text was found. "in the riverside !area": not
-    # before "area"; "restaurant ?eatType": not where the record has that field.
+    # before "area"; "restaurant ?eatType ?food": only where the record has neither.
     avoid: tuple[str, ...] = ()
     # House style: texts without a final mark, or with run-together sentences, likewise.
     whole_sentences: bool = False

@@ -15,18 +15,18 @@ from textsplice.policy.problem import Draft
 from textsplice.search.sentences import ends_with_mark
 from textsplice.text.tokens import Tokenizer, tokenize
 
-UNLESS, IF_RECORD_LACKS = "!", "?"  # "in the riverside !area", "restaurant ?eatType"
+UNLESS, IF_RECORD_LACKS = "!", "?"  # "in the riverside !area", "restaurant ?eatType ?food"
 # They begin a sentence, and hardly any name has them.
 OPENERS = frozenset(("It", "It's", "Its", "They", "There", "This", "These", "We", "You"))
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """Words in a row, case-folded, and what excuses them: a word that follows, or a field of the record."""
+    """Words in a row, case-folded, and what excuses them: a word that follows, or any of these fields."""
 
     words: tuple[str, ...]
     unless: str = ""
-    field: str = ""
+    fields: frozenset[str] = frozenset()
 
     def times(self, tokens: Sequence[str]) -> int:
         """How often a case-folded text has it."""
@@ -56,7 +56,7 @@ class Style:
         """How often a text breaks the style."""
         folded = [token.casefold() for token in draft.tokens]
         fields = {segment.field for segment in draft.sources.table.segments}
-        slips = sum(wording.times(folded) for wording in self.avoid if wording.field not in fields)
+        slips = sum(wording.times(folded) for wording in self.avoid if not wording.fields & fields)
         if self.whole_sentences:
             slips += bool(folded) and not ends_with_mark(draft.tokens)
             slips += _run_together(draft)
@@ -64,17 +64,17 @@ class Style:
 
 
 def _wording(written: str, tokenizer: Tokenizer) -> Wording:
-    phrase, asks_field, field = written.partition(f" {IF_RECORD_LACKS}")
+    phrase, *fields = written.split(f" {IF_RECORD_LACKS}")
     phrase, asks_word, word = phrase.partition(f" {UNLESS}")
     tokens = tuple(token.casefold() for token in tokenize(phrase, tokenizer))
     unless = tokenize(word, tokenizer)
-    if not tokens or len(unless) != bool(asks_word) or bool(field.strip()) != bool(asks_field):
+    if not tokens or len(unless) != bool(asks_word) or not all(map(str.strip, fields)):
         raise ConfigError(
             f"search.avoid has {written!r}, which is no wording.",
             remedy='Write words and, if you like, what excuses them: a word that follows, "in the riverside '
-            '!area", or a field that the record has, "restaurant ?eatType".',
+            '!area", or fields of the record, "restaurant ?eatType ?food".',
         )
-    return Wording(tokens, unless[0].casefold() if unless else "", field.strip())
+    return Wording(tokens, unless[0].casefold() if unless else "", frozenset(map(str.strip, fields)))
 
 
 def _run_together(draft: Draft) -> int:
