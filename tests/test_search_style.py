@@ -72,7 +72,9 @@ def test_an_excused_wording_is_counted_where_its_excuse_does_not_follow(words: l
     assert slips(text, "the riverside !area") == plain - excused
 
 
-@pytest.mark.parametrize("avoid", ["", " ", " !area", "the !two-words", "the !", "the ?", "the ?name ?", " ?name"])
+@pytest.mark.parametrize(
+    "avoid", ["", " ", " !area", "the !two-words", "the !", "the ?", "the ?name ?", " ?name"]
+)
 def test_what_is_no_wording_is_refused(avoid: str) -> None:
     with pytest.raises(ConfigError, match="no wording"):
         Style.of(SearchConfig(avoid=(avoid,)), "words")
