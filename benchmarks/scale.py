@@ -1,32 +1,38 @@
-"""Made corpora up to a million records with texts: minutes, memory and bytes of `prepare`, queries, traces.
+"""Made corpora up to a million records with texts: what all steps take at each size, and how that grows.
 
-    python benchmarks/scale.py FOLDER --rows 10000 100000 582659 1000000 [--derive 20000] [--workers 1]
+    python benchmarks/scale.py FOLDER --rows 10000 100000 582659 1000000 [--derive 2000] [--workers 1]
 
-For each size, a corpus is made by templates with a seed, and prepared by the command itself. Memory is the
-largest sum over the command and its workers of what is resident, looked at once a second (mapped files
-count where they are in memory). Then one process asks for neighbors and traces made texts. With `--derive N`,
-of sizes beyond it only the first N records get neighbors and derivations: to search a million records among a
-million takes hours of one core. docs/scale.md says what was measured of which size. Growth exponents are
-slopes between sizes, log to log.
-Everything is made in FOLDER and removed after.
+For each size, a corpus is made by templates with a seed, read in each format, and prepared by the command
+itself; then texts are traced, written by swap and added, and one process asks for neighbors and traces.
+Memory is the largest sum over a command and its workers of what is resident, looked at once a second (mapped
+files count where they are in memory). With `--derive N`, of sizes beyond it only the first N records get
+neighbors and derivations: to search a million records among a million takes hours of one core.
+
+What each step gave is kept in FOLDER until its size is done: the same command goes on where it was stopped.
+Sizes that `--out` has already are not measured again; growth exponents are slopes between all that it has,
+log to log. What is made in FOLDER is removed after, unless `--keep` is given.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import math
 import random
+import resource
 import shutil
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
+FORMATS = ("jsonl", "csv", "parquet")
 KINDS = ("mill", "inn", "museum", "garden", "tower", "harbour", "market", "library", "theatre", "chapel")
 FOODS = ("French", "Italian", "Thai", "English", "Indian", "Greek", "Spanish", "Turkish")
 RATINGS = ("low", "average", "high", "1 out of 5", "3 out of 5", "5 out of 5")
@@ -67,12 +73,12 @@ def word(rng: random.Random) -> str:
     return "".join(rng.choice(SYLLABLES) for _ in range(rng.choice((2, 2, 3)))).capitalize()
 
 
-def records(rows: int, seed: int = 1) -> Iterator[dict[str, str]]:
-    """Records of three to eight fields, with a text each."""
+def records(rows: int, seed: int = 1, first: int = 0) -> Iterator[dict[str, str]]:
+    """Records of three to eight fields, with a text each; their ids count from `first`."""
     rng = random.Random(seed)
     towns = [word(rng) for _ in range(2000)]
     owners = [f"{word(rng)} {word(rng)}" for _ in range(5000)]
-    for number in range(rows):
+    for number in range(first, first + rows):
         record = {
             "name": f"{word(rng)} {word(rng)}",
             "kind": rng.choice(KINDS),
@@ -90,10 +96,10 @@ def records(rows: int, seed: int = 1) -> Iterator[dict[str, str]]:
         yield {"id": f"r{number}", **record, "text": text.format(**record) + "."}
 
 
-def write_corpus(path: Path, rows: int, seed: int = 1) -> None:
+def write_corpus(path: Path, rows: int, seed: int = 1, first: int = 0) -> None:
     """The records as JSON lines."""
     with path.open("w", encoding="utf-8") as file:
-        for record in records(rows, seed):
+        for record in records(rows, seed, first):
             file.write(json.dumps(record) + "\n")
 
 
@@ -132,23 +138,29 @@ def resident(process: int) -> int:
     return 0
 
 
-def command(*arguments: str, of: list[str] | None = None) -> dict[str, float]:
-    """Runs a command of ours: seconds, processor seconds, peak bytes."""
-    began = time.monotonic()
-    asked = [sys.executable, *of] if of else [sys.executable, "-m", "textsplice", *arguments]
-    process = subprocess.Popen(asked, stdout=subprocess.DEVNULL)
+def command(*arguments: str) -> dict[str, float]:
+    """Runs Python with arguments: seconds, processor seconds, peak bytes."""
+    began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.DEVNULL)
     watch = Watch(process.pid)
     watch.start()
-    import resource
-
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     code = process.wait()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     watch.ended.set()
     if code:
-        raise SystemExit(f"{arguments[0]} ended with {code}")
+        raise SystemExit(f"{' '.join(arguments)} ended with {code}")
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return {"seconds": time.monotonic() - began, "cpu seconds": used, "peak bytes": watch.most}
+
+
+def textsplice(*arguments: str | Path) -> dict[str, float]:
+    """Runs a command of ours."""
+    return command("-m", "textsplice", *map(str, arguments))
+
+
+def this(*arguments: str | Path) -> dict[str, float]:
+    """Runs this file, for what is measured in a process of its own."""
+    return command(__file__, *map(str, arguments))
 
 
 def bytes_of(folder: Path) -> int:
@@ -181,51 +193,126 @@ def make(config: str, derive: int) -> None:
     build.prepare(config, threads=1, report=report, quiet=True)
 
 
-def measure(folder: Path, rows: int, workers: int, derive: int, queries: int, traces: int) -> dict[str, Any]:
-    """One size."""
-    place = folder / str(rows)
-    place.mkdir(parents=True)
+def read(path: Path) -> None:
+    """Reads a corpus from its beginning to its end."""
+    from textsplice.corpus import read_corpus
+
+    sum(1 for _ in read_corpus(path, None))
+
+
+class Steps:
+    """What each step of a size gave, kept in a file: what is there is not done again."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+
+    def do(self, name: str, work: Callable[[], Any]) -> None:
+        if name in self.found:
+            return
+        self.found[name] = work()
+        self.path.write_text(json.dumps(self.found))
+        print(f"{name}: {json.dumps(self.found[name])}", flush=True)
+
+
+def measure(place: Path, rows: int, given: argparse.Namespace) -> dict[str, Any]:
+    """One size, in a folder of its own."""
+    place.mkdir(parents=True, exist_ok=True)
+    steps = Steps(place / "steps.json")
     source, prepared = place / "made" / "train.jsonl", place / "prepared"
-    source.parent.mkdir()
-    write_corpus(source, rows)
-    config = place / "config.toml"
-    config.write_text(
-        f'[corpus]\nsource = "{source.parent}"\nsplits = ["train"]\n[output]\nprepared = "{prepared}"\n'
-    )
-    options = ("--workers", str(workers)) if workers > 1 else ("--threads", "1")
-    report: dict[str, Any] = {"records": rows, "corpus bytes": source.stat().st_size}
-    if derive and rows > derive:
-        report["records with derivations"] = derive
-        report["prepare"] = command(of=[__file__, "--make", str(config), "--derive", str(derive)])
-    else:
-        report["prepare"] = command("prepare", str(config), *options)
-    report["prepared bytes"] = bytes_of(prepared)
-    report["store bytes"] = bytes_of(prepared / "store")
-    report["texts in the store"] = len_of(prepared)
-    drafts = place / "drafts.jsonl"
-    write_corpus(drafts, traces, seed=2)
-    lines = [json.loads(line) for line in drafts.read_text().splitlines()]
-    told = [{"id": each.pop("id"), "text": each.pop("text"), "table": each} for each in lines]
-    drafts.write_text("".join(json.dumps(each) + "\n" for each in told))
-    opened = command("trace", str(prepared), str(drafts), "--out", str(place / "first.jsonl"))
-    again = command("trace", str(prepared), str(drafts), "--out", str(place / "second.jsonl"))
-    report["trace, first start"], report["trace, second start"] = opened, again
-    asked = subprocess.run(
-        [sys.executable, __file__, "--ask", str(prepared), str(drafts), "--queries", str(queries)],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    report |= json.loads(asked.stdout)
-    shutil.rmtree(place)
-    return report
+    drafts, tables, more = place / "drafts.jsonl", place / "tables.jsonl", place / "more.jsonl"
+
+    def make_corpus() -> int:
+        source.parent.mkdir(exist_ok=True)
+        write_corpus(source, rows)
+        write_other_formats(source)
+        write_questions(given.traces, drafts, tables)
+        write_corpus(more, given.add, seed=3, first=rows)
+        return source.stat().st_size
+
+    def do_prepare() -> dict[str, float]:
+        shutil.rmtree(prepared, ignore_errors=True)
+        config = place / "config.toml"
+        config.write_text(
+            f'[corpus]\nsource = "{source.parent}"\nsplits = ["train"]\n[output]\nprepared = "{prepared}"\n'
+        )
+        if given.derive and rows > given.derive:
+            return this("--make", config, "--derive", str(given.derive))
+        options = ("--workers", str(given.workers)) if given.workers > 1 else ("--threads", "1")
+        return textsplice("prepare", config, *options)
+
+    def do_add() -> dict[str, float]:
+        grown = place / "grown"
+        shutil.rmtree(grown, ignore_errors=True)
+        found = textsplice("add", prepared, more, "--out", grown, "--quiet")
+        found["shards before"], found["shards after"] = shards_of(prepared), shards_of(grown)
+        return found
+
+    def do_ask() -> dict[str, float]:
+        asked = [
+            sys.executable,
+            __file__,
+            "--ask",
+            str(prepared),
+            str(drafts),
+            "--queries",
+            str(given.queries),
+        ]
+        return json.loads(subprocess.run(asked, check=True, stdout=subprocess.PIPE, text=True).stdout)
+
+    steps.do("records", lambda: rows)
+    steps.do("corpus bytes", make_corpus)
+    for name in FORMATS:
+        path = place / f"read.{name}" if name != "jsonl" else source
+        steps.do(f"read {name}", lambda path=path: this("--read", path))
+    steps.do("records with derivations", lambda: min(rows, given.derive or rows))
+    steps.do("prepare", do_prepare)
+    steps.do("prepared bytes", lambda: bytes_of(prepared))
+    steps.do("store bytes", lambda: bytes_of(prepared / "store"))
+    for start in ("first", "second"):
+        out = place / f"{start}.jsonl"
+        steps.do(f"trace, {start} start", lambda out=out: textsplice("trace", prepared, drafts, "--out", out))
+    written = place / "written.jsonl"
+    steps.do("generate by swap", lambda: textsplice("generate", prepared, tables, "--out", written))
+    steps.do("asked", do_ask)
+    steps.do("add", do_add)
+    if not given.keep:
+        shutil.rmtree(place)
+    return steps.found
 
 
-def len_of(prepared: Path) -> int:
-    """How many texts a store has."""
+def write_questions(count: int, drafts: Path, tables: Path) -> None:
+    """Records that the corpus does not have: with texts to trace, and without."""
+    with drafts.open("w", encoding="utf-8") as texts, tables.open("w", encoding="utf-8") as alone:
+        for record in records(count, seed=2):
+            name, text = record.pop("id"), record.pop("text")
+            texts.write(json.dumps({"id": name, "text": text, "table": record}) + "\n")
+            alone.write(json.dumps({"id": name, "table": record}) + "\n")
+
+
+def write_other_formats(source: Path) -> None:
+    """The records of a file of JSON lines as CSV and Parquet, too."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    return pq.read_metadata(prepared / "store" / "texts.parquet").num_rows
+    names = ["id", "name", "kind", "town", *CLAUSES, "text"]
+    schema = pa.schema([(name, pa.string()) for name in names])
+    base = source.parent.parent / "read"
+    with (
+        source.open(encoding="utf-8") as file,
+        base.with_suffix(".csv").open("w", encoding="utf-8", newline="") as table,
+        pq.ParquetWriter(base.with_suffix(".parquet"), schema) as parquet,
+    ):
+        writer = csv.DictWriter(table, names)
+        writer.writeheader()
+        while batch := [json.loads(line) for line in islice(file, 10_000)]:
+            writer.writerows(batch)
+            parquet.write_table(pa.Table.from_pylist(batch, schema))
+
+
+def shards_of(prepared: Path) -> int:
+    """In how many shards the index by table is cut; 1 if it is not."""
+    return len({path.name.split(".")[0] for path in (prepared / "store" / "index").glob("shard-*")}) or 1
 
 
 def ask(prepared: Path, drafts: Path, queries: int) -> dict[str, float]:
@@ -257,20 +344,20 @@ def exponents(reports: list[dict[str, Any]]) -> dict[str, float]:
     """Slopes from the first size to the last, log to log."""
     first, last = reports[0], reports[-1]
 
-    def slope(value: Any) -> float:
+    def slope(value: Callable[[dict[str, Any]], float]) -> float:
         return round(math.log(value(last) / value(first)) / math.log(last["records"] / first["records"]), 2)
 
     return {
         "cpu of prepare": slope(lambda r: r["prepare"]["cpu seconds"]),
         "peak memory of prepare": slope(lambda r: r["prepare"]["peak bytes"]),
         "bytes on disk": slope(lambda r: r["prepared bytes"]),
-        "cpu of a query": slope(lambda r: 1 / r["queries per cpu second"]),
-        "cpu of a trace": slope(lambda r: 1 / r["traces per cpu second"]),
+        "cpu of a query": slope(lambda r: 1 / r["asked"]["queries per cpu second"]),
+        "cpu of a trace": slope(lambda r: 1 / r["asked"]["traces per cpu second"]),
     }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("drafts", type=Path, nargs="?")
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 582_659, 1_000_000])
@@ -278,23 +365,36 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=1000)
     parser.add_argument("--traces", type=int, default=100)
     parser.add_argument("--derive", type=int, default=0)
+    parser.add_argument("--add", type=int, default=1000, help="texts that are added")
+    parser.add_argument("--keep", action="store_true", help="keep what is made in FOLDER")
     parser.add_argument("--make", help=argparse.SUPPRESS)
+    parser.add_argument("--read", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--ask", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--out", type=Path, default=RESULTS / "scale.json")
     given = parser.parse_args()
     if given.make:
         make(given.make, given.derive)
-        return
-    if given.ask:
+    elif given.read:
+        read(given.read)
+    elif given.ask:
         print(json.dumps(ask(given.folder, given.drafts, given.queries)))
-        return
-    reports: list[dict[str, Any]] = []
+    else:
+        measure_all(given)
+
+
+def measure_all(given: argparse.Namespace) -> None:
+    """The sizes that `--out` does not have yet."""
+    known = json.loads(given.out.read_text())["sizes"] if given.out.exists() else []
+    reports: dict[int, dict[str, Any]] = {each["records"]: each for each in known}
     for rows in given.rows:
-        reports.append(measure(given.folder, rows, given.workers, given.derive, given.queries, given.traces))
-        print(json.dumps(reports[-1]), flush=True)
-        found = {"sizes": reports, "exponents": exponents(reports) if len(reports) > 1 else {}}
+        if rows in reports:
+            continue
+        reports[rows] = measure(given.folder / str(rows), rows, given)
+        sizes = [reports[each] for each in sorted(reports)]
+        found = {"sizes": sizes, "exponents": exponents(sizes) if len(sizes) > 1 else {}}
         given.out.parent.mkdir(parents=True, exist_ok=True)
         given.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        print(json.dumps(found["exponents"]), flush=True)
 
 
 if __name__ == "__main__":
