@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import cast, get_args
 
@@ -34,7 +34,7 @@ from textsplice.neighbors.persistence import within
 from textsplice.neighbors.scores import DEFAULT, score_named
 from textsplice.neighbors.shards import grown_index
 from textsplice.neighbors.table_index import Hits, TableIndex
-from textsplice.neighbors.tables import TableNumbers, Tables
+from textsplice.neighbors.tables import TableNumbers, Tables, records_of
 from textsplice.neighbors.trigrams import Trigrams
 from textsplice.parsing import read_object
 from textsplice.ragged import Ragged
@@ -56,6 +56,7 @@ from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID, UNKNOWN_ID
 
 FORMAT = 1
 REMEDY = "Run `textsplice prepare` again."
+TABLES_AT_ONCE = 10_000  # in memory
 ABOUT, TEXTS, TABLES = "store.json", "texts.parquet", "tables.parquet"
 
 
@@ -245,11 +246,11 @@ class Store:
     def trigrams(self) -> Trigrams:
         """The trigrams of the texts that may be neighbors, their values masked and typed by field."""
         rows: list[int] = np.flatnonzero(self.offered).tolist()
-        numbers: list[int] = self.table_of[rows].tolist()
-        tables = {number: self.linearize(self.tables[number]) for number in set(numbers)}
+        # The texts of a table are often near each other; all tables of a large store would take gigabytes.
+        linearized = lru_cache(TABLES_AT_ONCE)(lambda number: self.linearize(self.tables[number]))
         return Trigrams.of(
-            typed(tokenize(self.texts[row], self.tokenizer), tables[number]).words
-            for row, number in zip(rows, numbers, strict=True)
+            typed(tokenize(self.texts[row], self.tokenizer), linearized(int(self.table_of[row]))).words
+            for row in rows
         )
 
     def only(self, keep: NDArray[np.bool_]) -> Store:
@@ -303,7 +304,7 @@ class Store:
             texts=[*self.texts, *texts],
             tokens=self.tokens.plus(tokens),
             table_of=np.concatenate([self.table_of, table_of]),
-            tables=[*self.tables, *new],
+            tables=self.tables.plus(new) if isinstance(self.tables, Tables) else [*self.tables, *new],
             offered=np.concatenate([self.offered, offered]),
             commonness=np.concatenate([self.index.row_commonness, commonness]),
             tokenizer=self.tokenizer,
@@ -326,8 +327,7 @@ class Store:
                 "tokens": ragged_column(self.tokens),
             },
         )
-        records = (json.dumps(table.to_record(), ensure_ascii=False) for table in self.tables)
-        write_columns(folder / TABLES, {"record": text_column(records)})
+        write_columns(folder / TABLES, {"record": records_of(self.tables)})
         self.index.save(folder / "index")
         about: dict[str, object] = {
             "format": FORMAT,
