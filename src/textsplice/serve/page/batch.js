@@ -1,6 +1,6 @@
 // Many records: read from a file, written one after the other, doubtful ones first.
 
-import { $, count, fill, h, say, shorten, theirs } from "./dom.js";
+import { $, count, fill, h, isolated, say, shorten, theirs } from "./dom.js";
 import { Gone, json, lines } from "./api.js";
 import { asRecord } from "./keep.js";
 import { approvalOf, asResult, optionsOf, plainly, sentenceOf, slotRemarks } from "./work.js";
@@ -55,7 +55,7 @@ const statusOf = (entry) => {
 
 /** Why a person should look at a text, or nothing. */
 function remark(result) {
-  const gaps = (result?.gaps ?? []).map((gap) => `“${result.text.slice(...gap.utf16)}”`);
+  const gaps = (result?.gaps ?? []).map((gap) => `“${isolated(result.text.slice(...gap.utf16))}”`);
   const doubts = result?.doubts ?? [];
   const said = doubts.length ? doubts.map((doubt) => doubt.what) : result?.reason ? [plainly(result.reason)] : [];
   const slots = doubts.some(({ why }) => why === "slot") ? [] : slotRemarks(result?.slots);

@@ -1,6 +1,6 @@
 // One record and its text: writing it, editing it, acting on it, approving it.
 
-import { $, count, debounce, fill, h, refill, say, shorten, theirs } from "./dom.js";
+import { $, count, debounce, fill, h, isolated, refill, say, shorten, theirs } from "./dom.js";
 import { json, newest } from "./api.js";
 import { asRecord, isObject } from "./keep.js";
 import { carried, draw, labelOf, legend, numbers, piecesOf, seamsOf, spoken, untangle } from "./pieces.js";
@@ -309,7 +309,7 @@ export class Work {
   nothing() {
     if (this.stage() === "edit") return h("span");
     if (this.result?.status === "abstained") return h("p", { class: "empty" }, "No text for this record yet.");
-    return h("div", { class: "empty" }, h("p", {}, "Fill in the facts, then press “Write the text”."),
+    return h("div", { class: "empty" }, h("p", {}, "Fill in the record, then press “Write the text”."),
       h("button", { type: "button", id: "try", on: { click: () => { $("example").click(); this.generate({ focus: true }); } } }, "Show me an example"));
   }
 
@@ -326,7 +326,7 @@ export class Work {
     else if (reason) said.push(sentenceOf(reason));
     const unwanted = [...new Set(this.pieces.map((piece) => piece.id))].filter((id) => this.rules.some((rule) => rule.kind === "never" && rule.value === id));
     if (unwanted.length) said.push(`Some words stand in ${unwanted.join(", ")}, which you exclude.`);
-    if (gaps.length) said.push(`${gaps.length === 1 ? "A gap" : "Gaps"}, in no approved text and not in the record: ${gaps.slice(0, 5).map((gap) => `“${this.text.slice(gap.start, gap.stop)}”`).join(", ")}${gaps.length > 5 ? ", …" : ""}.`);
+    if (gaps.length) said.push(`${gaps.length === 1 ? "A gap" : "Gaps"}, in no approved text and not in the record: ${gaps.slice(0, 5).map((gap) => `“${isolated(this.text.slice(gap.start, gap.stop))}”`).join(", ")}${gaps.length > 5 ? ", …" : "."}`);
     else if (!this.pieces.some((piece) => piece.kind === "vocabulary")) said.push("Every word has a source.");
     said.push(...slotRemarks(this.result.slots));
     if (this.seams.length) said.push(`At ${count(this.seams.length, "place")} (¦) words meet that no approved text has side by side.`);
@@ -381,7 +381,7 @@ export class Work {
       const required = this.rules.some((rule) => rule.kind === "require" && rule.value === slot.field);
       const first = listed.findIndex((other) => other.field === slot.field) === at;
       return h("li", { class: `slot ${slot.status}` }, h("span", { class: "sign", "aria-hidden": true }, sign),
-        h("span", { class: "value" }, theirs(slot.field, { class: "name" }), " ", theirs(shorten(slot.value, 200))),
+        h("span", { class: "value" }, theirs(slot.field, { class: "name" }), " ", theirs(shorten(slot.value, 80))),
         h("span", { class: "state" }, words),
         canRequire && first && slot.field in record ? h("button", { type: "button", class: "quiet", "aria-pressed": String(required), "aria-label": `Must say ${slot.field}`, title: "The text must say this, as the record writes it",
           on: { click: () => this.toggle({ kind: "require", value: slot.field, always: false }) } }, "must say") : h("span"));
@@ -447,11 +447,11 @@ export class Work {
     const act = (label, rule, title) => rules.possible(rule.kind, this.schema)
       ? h("button", { type: "button", title, on: { click: () => this.addRule(rule) } }, label) : null;
     const edit = h("button", { type: "button", on: { click: () => this.mode("edit", piece.stop) } }, "Edit here");
-    const forbid = act("Don’t say these words", { kind: "forbid", value: words, always: false }, "No text may say these words");
+    const forbid = act("Don’t say this", { kind: "forbid", value: words, always: false }, "No text may say these words");
     if (piece.kind === "neighbor") {
-      return [act("Don’t use this text here", { kind: "never", value: piece.id, always: false }, "For this record"),
-        act("Never use this text", { kind: "never", value: piece.id, always: true }, "For every record, until the rule is removed"),
-        forbid, act("Start from this text", { kind: "start", value: piece.id, always: false }, "The text is made by changing this one"), edit];
+      return [act("Don’t use it here", { kind: "never", value: piece.id, always: false }, "For this record"),
+        act("Never use it", { kind: "never", value: piece.id, always: true }, "For every record, until the rule is removed"),
+        forbid, act("Start from it", { kind: "start", value: piece.id, always: false }, "The text is made by changing this one"), edit];
     }
     if (piece.kind === "table" && piece.field) return [act(`Must say ${shorten(piece.field, 30)}`, { kind: "require", value: piece.field, always: false }, "Every text must say this field"), edit];
     return [forbid, edit];
@@ -578,8 +578,8 @@ function judged({ result, reasons }) {
 
 /** What the text does not say, and what it says wrongly. */
 export function slotRemarks(slots) {
-  const named = (status) => (slots ?? []).filter((slot) => slot.status === status).map((slot) => `${slot.field} (${slot.value})`);
-  const listed = (words, names) => (names.length ? [`${words}: ${names.slice(0, 5).join(", ")}${names.length > 5 ? ", …" : ""}.`] : []);
+  const named = (status) => (slots ?? []).filter((slot) => slot.status === status).map((slot) => `${isolated(slot.field)} (${isolated(shorten(slot.value, 80))})`);
+  const listed = (words, names) => (names.length ? [`${words}: ${names.slice(0, 5).join(", ")}${names.length > 5 ? ", …" : "."}`] : []);
   return [...listed("Wrong", named("wrong")), ...listed("Not said", named("missing"))];
 }
 
