@@ -474,6 +474,7 @@ export class Work {
   /** Other rules, another text. What stood there before can be brought back. */
   setRules(list, message, added = null) {
     this.rules = list;
+    document.querySelector(".pane.source").classList.remove("open"); // on a phone it lies over the new text
     this.ruleChips();
     this.slots();
     this.kept();
