@@ -891,12 +891,15 @@ def test_nothing_jumps_when_results_arrive(studio: Studio, width: dict[str, int]
         }"""
     )
     page.click("#example")
-    page.wait_for_timeout(600)  # a shift soon after input does not count, and is not what is meant
+    # A shift soon after input does not count, and is not what is meant.
+    page.wait_for_function(
+        "(pressed) => performance.now() > pressed + 600", arg=page.evaluate("performance.now()")
+    )
     page.evaluate("document.getElementById('form').requestSubmit()")
     studio.written()
     page.evaluate("document.querySelector('.run').click()")
     page.wait_for_selector("#source mark.cited")
-    page.wait_for_timeout(200)
+    page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
     assert sum(page.evaluate("window.moved")) < 0.1
 
 
@@ -950,7 +953,7 @@ def test_what_is_being_typed_into_a_list_stays_whole(studio: Studio) -> None:
         sights.press_sequentially(value, delay=90)
         sights.press("Enter")
     sights.press_sequentially("mill", delay=90)  # not added yet, but part of the record
-    page.wait_for_timeout(600)  # what is typed is kept meanwhile
+    page.wait_for_function("() => Object.values(localStorage).join().includes('mill')")
     chips = page.locator("ul.chips[aria-label='Values of sights'] li bdi")
     expect(chips).to_have_text(["heron pond", "old weir"])
     assert sights.input_value() == "mill"
