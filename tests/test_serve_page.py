@@ -561,7 +561,7 @@ def test_a_dropped_file_gives_the_texts_of_the_command_line(studio: Studio, tmp_
 def test_a_file_with_too_many_rows_is_refused_in_words(studio: Studio) -> None:
     page = studio.open()
     drop(page, "many.csv", "name\n" + "Otter Trail\n" * 10_000)
-    expect(page.locator("#alert")).to_contain_text("the file has more than 1,000 records")
+    expect(page.locator("#alert")).to_contain_text("The file has more than 1,000 records.")
     assert [line for line in studio.complaints if "Failed to load resource" not in line] == []
     studio.complaints.clear()
 

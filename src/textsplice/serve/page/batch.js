@@ -255,7 +255,7 @@ export class Batch {
 
   row(entry, at) {
     const status = statusOf(entry);
-    const why = entry.problem ?? remark(entry.result);
+    const why = entry.problem ? sentenceOf(entry.problem) : remark(entry.result);
     const record = Object.entries(entry.record).map(([name, value]) => `${name}: ${[value].flat().join(", ")}`).join(" · ");
     return h("tr", { data: { row: at, status } }, h("th", { scope: "row" }, theirs(entry.id ?? String(at + 1))),
       h("td", {}, h("span", { class: "status", data: { status } }, WORDS[status]), entry.edited ? h("span", { class: "note" }, "edited") : null, isApproved(entry) ? h("span", { class: "note" }, "approved ✓") : null),

@@ -4,7 +4,7 @@ import { $, count, debounce, fill, h, say, theirs } from "./dom.js";
 import { ask, Gone, json, onWait, useToken } from "./api.js";
 import * as keep from "./keep.js";
 import { RecordForm } from "./record.js";
-import { Work } from "./work.js";
+import { sentenceOf, Work } from "./work.js";
 import { Batch, readRecords } from "./batch.js";
 import { untangle } from "./pieces.js";
 import { showNoSource } from "./source.js";
@@ -33,7 +33,8 @@ function complain(error, retry = null) {
   const close = h("button", { type: "button", class: "quiet", "aria-label": "Dismiss", on: { click: () => complain(null) } }, "×");
   const button = retry ? h("button", { type: "button", on: { click: () => { const next = again; complain(null); next?.(); } } }, "Try again") : null;
   const said = error.message || String(error);
-  fill($("alert"), h("div", { class: "box" }, h("p", {}, h("b", {}, theirs(said)), error.where ? h("span", {}, " ", theirs(error.where)) : null, error.remedy ? h("span", {}, " ", theirs(error.remedy)) : null),
+  const sentence = error.where ? [theirs(error.where), ": ", theirs(said)] : [theirs(sentenceOf(said))];
+  fill($("alert"), h("div", { class: "box" }, h("p", {}, h("b", {}, ...sentence), error.remedy ? h("span", {}, " ", theirs(error.remedy)) : null),
     h("div", { class: "row" }, button, close)));
   if (error instanceof Gone) poll = setTimeout(() => back(retry), 3000);
 }
