@@ -552,9 +552,8 @@ def test_a_dropped_file_gives_the_texts_of_the_command_line(studio: Studio, tmp_
     with page.expect_download() as caught:
         page.click("#download-jsonl")
     caught.value.save_as(tmp_path / "texts.jsonl")
-    assert [
-        json.loads(line) for line in (tmp_path / "texts.jsonl").read_text("utf-8").splitlines()
-    ] == expected
+    found = (tmp_path / "texts.jsonl").read_text("utf-8").splitlines()
+    assert list(map(json.loads, found)) == expected
 
 
 @needs_chromium

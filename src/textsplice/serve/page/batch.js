@@ -40,7 +40,7 @@ export async function readRecords(text, name) {
   const sent = readable(text, name);
   const { tables, ids, bad } = await json("v1/read", { body: sent.text, type: sent.type });
   const named = (id) => (/^row:\d+$/.test(id) ? undefined : id);
-  return { entries: tables.map((table, at) => ({ id: named(ids[at]), record: asRecord(table) })), bad: bad ?? [] };
+  return { entries: tables.map((table, at) => ({ id: named(ids[at]), record: asRecord(table, { empty: true }) })), bad: bad ?? [] };
 }
 
 const isApproved = (entry) => Boolean(entry.text) && entry.approved === approvalOf(entry.text, entry.record);
@@ -106,7 +106,7 @@ export class Batch {
     this.name = typeof kept.name === "string" ? kept.name : "";
     this.bad = Array.isArray(kept.bad) ? kept.bad.filter((row) => typeof row?.what === "string") : [];
     this.entries = kept.entries.filter((entry) => typeof entry === "object" && entry).map((entry) => ({
-      id: typeof entry.id === "string" ? entry.id : undefined, record: asRecord(entry.record), result: asResult(entry.result),
+      id: typeof entry.id === "string" ? entry.id : undefined, record: asRecord(entry.record, { empty: true }), result: asResult(entry.result),
       text: typeof entry.text === "string" ? entry.text : "", edited: entry.edited === true, approved: typeof entry.approved === "string" ? entry.approved : null,
       problem: typeof entry.problem === "string" ? entry.problem : null,
     }));
@@ -256,7 +256,7 @@ export class Batch {
   row(entry, at) {
     const status = statusOf(entry);
     const why = entry.problem ? sentenceOf(entry.problem) : remark(entry.result);
-    const record = Object.entries(entry.record).map(([name, value]) => `${name}: ${[value].flat().join(", ")}`).join(" · ");
+    const record = Object.entries(entry.record).filter(([, value]) => value.length).map(([name, value]) => `${name}: ${[value].flat().join(", ")}`).join(" · ");
     return h("tr", { data: { row: at, status } }, h("th", { scope: "row" }, theirs(entry.id ?? String(at + 1))),
       h("td", {}, h("span", { class: "status", data: { status } }, WORDS[status]), entry.edited ? h("span", { class: "note" }, "edited") : null, isApproved(entry) ? h("span", { class: "note" }, "approved ✓") : null),
       h("td", { dir: "auto" }, h("button", { type: "button", class: "open", on: { click: () => this.openRow(at) } }, entry.text || (status === "waiting" ? "…" : "no text")),

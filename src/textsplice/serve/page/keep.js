@@ -49,10 +49,10 @@ export function theme(value) {
   return value;
 }
 
-/** A record as it may be sent: known shapes only. */
-export function asRecord(value) {
+/** A record as it may be sent: known shapes only. A file's record keeps its empty cells, a form's does not. */
+export function asRecord(value, { empty = false } = {}) {
   if (!isObject(value)) return {};
   const clean = (item) => (["string", "number", "boolean"].includes(typeof item) ? String(item) : "");
   const entries = Object.entries(value).map(([name, item]) => [name, Array.isArray(item) ? item.map(clean).filter(Boolean) : clean(item)]);
-  return Object.fromEntries(entries.filter(([, item]) => item.length));
+  return Object.fromEntries(entries.filter(([, item]) => empty || item.length));
 }
