@@ -2,10 +2,11 @@
 
     python benchmarks/serve.py swap=prepared/bundled drafts=models/e2e-drafts --store prepared/e2e
     python benchmarks/serve.py drafts=models/e2e-drafts --store prepared/e2e --only batching
-    python benchmarks/serve.py swap=prepared/bundled --only memory --connections 8 --memory-minutes 10
+    python benchmarks/serve.py swap=prepared/bundled --only memory --connections 8 --memory-pause 2
 
 The parts are load, batching, overload and memory; `--only` may be given several times, and what the file of
-results has of the other parts is kept.
+results has of the other parts is kept. Beside each part stands the load average of the machine before and
+after it: where it is far above what the part itself makes, other programs were measured, too.
 
 Each connection sends one record of the store after another, as soon as the last was answered. The client is
 a few lines of asyncio in a process of its own; it shares the processor with the server, which is what one
@@ -95,9 +96,17 @@ class Connection:
 
 
 async def load(
-    port: int, bodies: Sequence[bytes], connections: int, seconds: float, process: int | None = None
+    port: int,
+    bodies: Sequence[bytes],
+    connections: int,
+    seconds: float,
+    process: int | None = None,
+    pause: float = 0.0,
 ) -> Load:
-    """So many connections for so long; requests that are under way at the end are finished and counted."""
+    """So many connections for so long; requests that are under way at the end are finished and counted.
+
+    Each connection waits for `pause` seconds before it asks.
+    """
     found = Load()
     used = processor(process) if process else 0.0
     began = time.perf_counter()
@@ -105,6 +114,7 @@ async def load(
     async def one(number: int) -> None:
         connection, order = Connection(port), random.Random(number)
         while time.perf_counter() - began < seconds:
+            await asyncio.sleep(pause * order.random() * 2)
             sent = time.perf_counter()
             status = await connection.post(order.choice(bodies))
             took = time.perf_counter() - sent
@@ -215,7 +225,7 @@ def overload(run: str, store: str | None, bodies: Sequence[bytes], seconds: floa
 
 
 def stays(
-    run: str, store: str | None, bodies: Sequence[bytes], connections: int, minutes: float
+    run: str, store: str | None, bodies: Sequence[bytes], connections: int, minutes: float, pause: float
 ) -> dict[str, object]:
     """What a server holds, minute by minute under load."""
     held: list[float] = []
@@ -225,7 +235,8 @@ def stays(
         held.append(memory(process))
         end = time.monotonic() + 60 * minutes
         while time.monotonic() < end:
-            done = asyncio.run(load(port, bodies, connections, min(60.0, end - time.monotonic() + 0.1)))
+            left = min(60.0, end - time.monotonic() + 0.1)
+            done = asyncio.run(load(port, bodies, connections, left, pause=pause))
             answered += len(done.accepted)
             held.append(memory(process))
             print(f"  {answered:,} answered, {held[-1]} MiB", flush=True)
@@ -240,6 +251,7 @@ def main() -> None:
     parser.add_argument("--connections", default="1,8,32")
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--memory-minutes", type=float, default=10.0)
+    parser.add_argument("--memory-pause", type=float, default=0.0, help="seconds between requests, about")
     parser.add_argument("--only", action="append", choices=PARTS, help="one of the parts; default: all")
     parser.add_argument("--out", type=Path, default=RESULTS / "serve.json")
     options = parser.parse_args()
@@ -256,11 +268,15 @@ def main() -> None:
             "load": partial(loads, run, store, bodies, counts, seconds),
             "batching": partial(batching, run, store, bodies, seconds),
             "overload": partial(overload, run, store, bodies, seconds),
-            "memory": partial(stays, run, store, bodies, counts[-1], options.memory_minutes),
+            "memory": partial(
+                stays, run, store, bodies, counts[-1], options.memory_minutes, options.memory_pause
+            ),
         }
         for part in options.only or PARTS:
             print(f"{name}: {part}", flush=True)
-            found.setdefault(name, {})[part] = parts[part]()
+            before = os.getloadavg()[0]
+            measured = {**parts[part](), "load_average": [round(before, 1), round(os.getloadavg()[0], 1)]}
+            found.setdefault(name, {})[part] = measured
             print(f"  {found[name][part]}", flush=True)
             options.out.parent.mkdir(parents=True, exist_ok=True)
             options.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

@@ -281,6 +281,10 @@ def test_beyond_the_bound_requests_are_refused_at_once_and_the_others_answered(s
             problem(answer, 429, "busy")
             assert answer.headers["retry-after"] == "1"
         problem(served.client.post("/v1/trace", json={"text": "x"}), 429, "busy")
+        # Nothing is parsed of what is refused; what needs no place is not refused.
+        problem(served.client.post("/v1/generate", content=b"{", headers=JSON), 429, "busy")
+        until(lambda: (served.log[-1]["route"], served.log[-1]["status"]) == ("/v1/generate", 429))
+        problem(served.client.get("/v1/generate"), 405, "method")
         assert served.client.get("/v1/health").status_code == 200
         go.set()
         assert all(each.result()["id"] == "0" for each in waiting)
@@ -325,15 +329,16 @@ def test_a_search_that_nobody_waits_for_is_stopped(splicer: Splicer, tmp_path: P
     with serving(splicer, tmp_path, limits=Limits(seconds=PATIENCE if goes else 0.2)) as served:
         service = served.service
         service.stopped = lambda: stopped.append(True)
+        begun = threading.Event()
         # The search begins, and before it does anything, the request is over.
-        service.told = lambda _: until(lambda: service.admitted == 0)
+        service.told = lambda _: (begun.set(), until(lambda: service.admitted == 0))
         if goes:
             with socket.create_connection(served.url.removeprefix("http://").split(":")) as client:
                 body = json.dumps({"table": RECORD}).encode()
                 head = "POST /v1/generate HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
                 client.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
-                until(lambda: service.admitted == 1)
-        else:
+                assert begun.wait(PATIENCE)
+        while not begun.is_set():
             problem(served.client.post("/v1/generate", json={"table": RECORD}), 503, "busy")
         until(lambda: bool(stopped))
         assert not service._used  # nothing was written

@@ -25,10 +25,13 @@ from typing import Any, cast
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Error, Frame, Page, Route, expect, sync_playwright
+from typer.testing import CliRunner
 
 from conftest import ROOT
 from textsplice import verify
+from textsplice.cli import app
 from textsplice.corpus.source import read_corpus
+from textsplice.runs.remembered import cache_folder
 
 PAGE = ROOT / "src" / "textsplice" / "serve" / "page"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -322,7 +325,7 @@ def test_rules_give_another_text_and_can_be_removed(studio: Studio) -> None:
     page.locator(".run.neighbor").first.click()
     page.wait_for_selector("#source .id")
     source = page.inner_text("#source .id")
-    page.get_by_role("button", name="Never use it here").click()
+    page.get_by_role("button", name="Don’t use it here").click()
     chip = page.locator("#rules .chip")
     expect(chip).to_have_count(1)
     expect(chip).to_contain_text(source)
@@ -359,7 +362,7 @@ def test_rules_give_another_text_and_can_be_removed(studio: Studio) -> None:
     page.locator(".run.neighbor").first.click()
     page.wait_for_selector("#source .id")
     source = page.inner_text("#source .id")
-    page.get_by_role("button", name="Start from this text").click()
+    page.get_by_role("button", name="Start from it").click()
     expect(page.locator("#rules .chip.start")).to_contain_text(source)
     expect(page.locator("#legend")).to_contain_text(source)
 
@@ -443,7 +446,7 @@ def test_approved_texts_are_in_the_file(studio: Studio) -> None:
     page.click("#approve")
     expect(page.locator("#approved-now")).to_contain_text(f"{len(before) + 1} text")
     expect(page.locator("#approve")).to_be_disabled()
-    expect(page.locator("#approved")).to_have_text(f"{len(before) + 1} approved")
+    expect(page.locator("#approved")).to_have_text(f"{len(before) + 1} approved here")
     rows = studio.server.texts()
     assert len(rows) == len(before) + 1
     assert rows[-1]["text"] == text
@@ -477,7 +480,14 @@ def test_fifty_rows_are_dropped_written_edited_and_downloaded(studio: Studio, tm
     page = studio.open()
     rows = [{**row, "id": f"walk-{n}"} for n, row in enumerate(records(49))]
     drop(page, "walks.csv", as_csv([*rows, {"id": "hostile", "name": HOSTILE, "region": LONG}]))
-    expect(page.locator("#progress-said")).to_have_text("50 of 50 texts written", timeout=120_000)
+    written = page.locator("#progress-said")
+    expect(written).to_have_text("50 of 50 texts written", timeout=120_000)
+    page.locator(
+        "#batch-note button"
+    ).click()  # several sights in a cell, which the command line leaves alone
+    expect(page.locator("#batch-note")).to_be_hidden()
+    expect(page.locator("#stop")).to_be_hidden(timeout=120_000)
+    expect(written).to_have_text("50 of 50 texts written")
     expect(page.locator("#rows tr")).to_have_count(50)
     statuses = page.locator("#rows .status").all_inner_texts()
     order = ["no text", "doubtful", "unfinished", "ok"]
@@ -525,11 +535,95 @@ def test_fifty_rows_are_dropped_written_edited_and_downloaded(studio: Studio, tm
 
 
 @needs_chromium
+def test_a_dropped_file_gives_the_texts_of_the_command_line(studio: Studio, tmp_path: Path) -> None:
+    """Cells with `|`, `;` and commas, a quoted line feed, an id, and a row that can't be read."""
+    rows = [{**row, "id": f"w{number}"} for number, row in enumerate(records(8))]
+    rows[1]["sights"], rows[2]["name"] = "weir; mill", "Heron\nRound"
+    given, out = tmp_path / "walks.csv", tmp_path / "rows.jsonl"
+    given.write_text(as_csv(rows) + "x," * 20 + "x\n", encoding="utf-8")
+    store = cache_folder("studio") / "prepared"
+    asked = ["generate", str(store), str(given), "--out", str(out), "-q"]
+    assert CliRunner().invoke(app, asked, catch_exceptions=False).exit_code == 0
+    expected = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    page = studio.open()
+    drop(page, "walks.csv", given.read_text("utf-8"))
+    expect(page.locator("#progress-said")).to_have_text("8 of 8 texts written")
+    expect(page.locator("#bad-rows li")).to_have_count(2)
+    with page.expect_download() as caught:
+        page.click("#download-jsonl")
+    caught.value.save_as(tmp_path / "texts.jsonl")
+    found = (tmp_path / "texts.jsonl").read_text("utf-8").splitlines()
+    assert list(map(json.loads, found)) == expected
+
+
+@needs_chromium
+def test_a_file_with_too_many_rows_is_refused_in_words(studio: Studio) -> None:
+    page = studio.open()
+    drop(page, "many.csv", "name\n" + "Otter Trail\n" * 10_000)
+    expect(page.locator("#alert")).to_contain_text("The file has more than 1,000 records.")
+    assert [line for line in studio.complaints if "Failed to load resource" not in line] == []
+    studio.complaints.clear()
+
+
+@needs_chromium
+def test_an_approval_that_can_not_be_written_says_so_and_can_be_tried_again(studio: Studio) -> None:
+    page = studio.open()
+    text = studio.example()
+    before = len(studio.server.texts())
+    aside = studio.server.approved.with_suffix(".aside")
+    if studio.server.approved.exists():
+        studio.server.approved.rename(aside)
+    studio.server.approved.mkdir()
+    try:
+        page.click("#approve")
+        expect(page.locator("#alert")).to_contain_text("is not a file")
+        expect(page.locator("#approve")).to_be_enabled()
+        assert text_of(page) == text
+    finally:
+        studio.server.approved.rmdir()
+        if aside.exists():
+            aside.rename(studio.server.approved)
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator("#approve")).to_have_text("Approved ✓")
+    expect(page.locator("#alert")).to_be_empty()
+    assert [row["text"] for row in studio.server.texts()][before:] == [text]
+    page.click("#approved")
+    expect(page.locator("#approved-list li").first).to_contain_text(text)
+    assert [line for line in studio.complaints if "Failed to load resource" not in line] == []
+    studio.complaints.clear()
+
+
+@needs_chromium
+def test_two_tabs_keep_their_own_work(studio: Studio) -> None:
+    page = studio.open()
+    studio.example()
+    other = page.context.new_page()
+    other.goto(studio.server.url)
+    other.wait_for_selector("html[data-ready]")
+    other.get_by_label("name", exact=True).fill("Tern Walk")
+    other.wait_for_function("() => Object.values(sessionStorage).join().includes('Tern Walk')")
+    for tab, name in ((page, "Razor Shell Track"), (other, "Tern Walk")):
+        tab.reload()
+        tab.wait_for_selector("html[data-ready]")
+        expect(tab.get_by_label("name", exact=True)).to_have_value(name)
+
+
+@needs_chromium
+def test_a_newcomer_has_an_example_with_one_click(studio: Studio) -> None:
+    page = studio.open()
+    expect(page.locator(".pane.more")).to_be_hidden()
+    page.get_by_role("button", name="Show me an example").click()
+    assert studio.written()
+    expect(page.locator(".pane.more")).to_be_visible()
+    expect(page.locator(".slot.said").first).to_be_visible()
+
+
+@needs_chromium
 def test_lists_with_commas_are_noticed_and_split_on_demand(studio: Studio) -> None:
     page = studio.open()
     row = next(row for row in records(60) if row.get("sights", "").count("|") == 1)
     drop(page, "one.csv", as_csv([{**row, "sights": row["sights"].replace(" | ", ", ")}]))
-    expect(page.locator("#batch-note")).to_contain_text("was read as one value")
+    expect(page.locator("#batch-note")).to_contain_text("was read as one")
     page.locator("#batch-note button").click()
     expect(page.locator("#batch-note")).to_be_hidden()
     expect(page.locator("#progress-said")).to_have_text("1 of 1 text written")
@@ -687,7 +781,9 @@ def test_storage_that_holds_anything_or_is_full_does_not_break_the_page(studio: 
     page.evaluate(
         """(kept) => {
           const key = Object.keys(localStorage).find((name) => name.endsWith("/work")) ?? "none";
-          for (const part of ["work", "batch"]) localStorage.setItem(key.replace(/work$/, part), kept);
+          for (const part of ["work", "batch"]) for (const storage of [localStorage, sessionStorage]) {
+            storage.setItem(key.replace(/work$/, part), kept);
+          }
         }""",
         kept,
     )
@@ -696,6 +792,7 @@ def test_storage_that_holds_anything_or_is_full_does_not_break_the_page(studio: 
     page.goto(studio.server.url)
     page.wait_for_selector("html[data-ready]")
     assert studio.example()
+    expect(page.locator("#unkept")).to_be_visible()
 
 
 @needs_chromium
@@ -793,12 +890,15 @@ def test_nothing_jumps_when_results_arrive(studio: Studio, width: dict[str, int]
         }"""
     )
     page.click("#example")
-    page.wait_for_timeout(600)  # a shift soon after input does not count, and is not what is meant
+    # A shift soon after input does not count, and is not what is meant.
+    page.wait_for_function(
+        "(pressed) => performance.now() > pressed + 600", arg=page.evaluate("performance.now()")
+    )
     page.evaluate("document.getElementById('form').requestSubmit()")
     studio.written()
     page.evaluate("document.querySelector('.run').click()")
     page.wait_for_selector("#source mark.cited")
-    page.wait_for_timeout(200)
+    page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
     assert sum(page.evaluate("window.moved")) < 0.1
 
 
@@ -852,7 +952,7 @@ def test_what_is_being_typed_into_a_list_stays_whole(studio: Studio) -> None:
         sights.press_sequentially(value, delay=90)
         sights.press("Enter")
     sights.press_sequentially("mill", delay=90)  # not added yet, but part of the record
-    page.wait_for_timeout(600)  # what is typed is kept meanwhile
+    page.wait_for_function("() => Object.values(localStorage).join().includes('mill')")
     chips = page.locator("ul.chips[aria-label='Values of sights'] li bdi")
     expect(chips).to_have_text(["heron pond", "old weir"])
     assert sights.input_value() == "mill"

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from textsplice.oracle.canvas import TOKEN_MARKS, obstacle
-from textsplice.oracle.numbering import Numbering
+from textsplice.oracle.numbering import TABLE, Numbering
 from textsplice.oracle.sources import Sources
-from textsplice.oracle.splice import Splice, provenance
+from textsplice.oracle.splice import Splice, origins_of, replay_pieces
 from textsplice.policy.problem import Candidate, Draft
-from textsplice.search.generation import inner
+from textsplice.text.tokens import BEGIN, END
 
 
 class Derived(NamedTuple):
@@ -25,13 +25,16 @@ class Derived(NamedTuple):
 def derive(candidate: Candidate, sources: Sources, words: Sequence[str]) -> Derived:
     """Replays the splices of a candidate; `words[id]` spells the vocabulary words among its sources."""
     used = sources.using(candidate.splices, words)
-    origins = provenance(candidate.splices, used)
-    canvas = list(map(used.token, origins))
+    pieces = list(replay_pieces(candidate.splices, used))
+    origins = origins_of(pieces)
+    canvas = [token for n, begin, end, _ in pieces for token in used[n][begin:end]]
     reason = obstacle(canvas, TOKEN_MARKS)
-    if reason is None and any(map(used.is_field_name, origins)):
+    if reason is None and any(origin.neighbor == TABLE and used.is_field_name(origin) for origin in origins):
         reason = "a field's name appears in the text"
-    own = inner(origins, used)
-    return Derived(candidate, Draft(list(map(used.token, own)), own, used, candidate.splices), reason)
+    first = int(canvas[:1] == [BEGIN])
+    last = len(canvas) - (len(canvas) > first and canvas[-1] == END)
+    draft = Draft(canvas[first:last], origins[first:last], used, candidate.splices)
+    return Derived(candidate, draft, reason)
 
 
 def without_unused(sources: Sources, splices: Sequence[Splice]) -> tuple[Sources, tuple[Splice, ...]]:

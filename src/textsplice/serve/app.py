@@ -20,7 +20,7 @@ from textsplice.serve.metrics import Metrics
 from textsplice.serve.openapi import exact_document
 from textsplice.serve.page_files import page_router
 from textsplice.serve.problems import Problem, of_validation
-from textsplice.serve.routes import api_router
+from textsplice.serve.routes import QUEUED, api_router
 from textsplice.serve.service import Service
 
 
@@ -61,6 +61,8 @@ def create_app(
     app.add_middleware(
         Guard,
         access=access,
+        queued=QUEUED,
+        full=service.refusal,
         body_bytes=limits.body_bytes,
         seconds=limits.seconds,
         metrics=metrics,

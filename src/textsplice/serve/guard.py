@@ -11,7 +11,7 @@ import json
 import sys
 import time
 import traceback
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -89,12 +89,14 @@ class Guard:
         app: App,
         *,
         access: Access,
+        queued: Collection[str],
+        full: Callable[[], Problem | None],
         body_bytes: int,
         seconds: float,
         metrics: Metrics,
         log: Callable[[dict[str, object]], None],
     ) -> None:
-        self.app = app
+        self.app, self.queued, self.full = app, queued, full
         self.access, self.body_bytes, self.seconds = access, body_bytes, seconds
         self.metrics, self.log = metrics, log
         self.page_policy = page_policy().encode()
@@ -109,7 +111,7 @@ class Guard:
         length = 0
         try:
             headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-            refused = self.access.refusal(scope["path"], headers)
+            refused = self.access.refusal(scope["path"], headers) or self._full(scope)
             if refused is not None:
                 await self._drain(receive)
                 raise refused
@@ -127,6 +129,10 @@ class Guard:
             self.log({"event": "mistake", "error": type(error).__name__, "place": _place(error)})
             await answer.problem(_mistake(error), scope, receive)
         self._tell(scope, answer, time.monotonic() - began, length)
+
+    def _full(self, scope: Message) -> Problem | None:
+        """Why there is no place for a request that needs one: known before its body is read."""
+        return self.full() if scope["method"] == "POST" and scope["path"] in self.queued else None
 
     async def _body(self, headers: dict[str, str], receive: Receive) -> bytes:
         """The whole body; 413 as soon as it is too long, and 408 if it does not come."""
@@ -178,7 +184,8 @@ class Guard:
         ]
 
     def _tell(self, scope: Message, answer: _Answer, seconds: float, length: int) -> None:
-        route = getattr(scope.get("route"), "path", "") or "other"
+        refused = scope["path"] if scope["path"] in self.queued else "other"  # and so never routed
+        route = getattr(scope.get("route"), "path", "") or refused
         method = scope["method"] if scope["method"] in ("GET", "POST") else "other"
         self.metrics.requests.labels(method, route, str(answer.status)).inc()
         self.metrics.seconds.labels(route).observe(seconds)

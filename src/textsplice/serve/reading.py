@@ -11,6 +11,7 @@ from textsplice.corpus.bad_rows import BadRows
 from textsplice.corpus.source import read_corpus
 from textsplice.errors import CorpusError, TextspliceError
 from textsplice.serve.limits import Limits
+from textsplice.serve.problems import Problem
 from textsplice.serve.results import Json
 
 FORMATS = {
@@ -37,7 +38,9 @@ def read_records(body: bytes, kind: str, like: CorpusConfig, limits: Limits) -> 
             raise CorpusError(
                 error.what.replace(str(path), SHOWN), where=_place(error.where, path), remedy=error.remedy
             ) from error
-        limits.check_rows(len(examples))
+        if len(examples) > limits.rows:
+            what = f"the file has more than {limits.rows:,} records."
+            raise Problem(413, what, remedy="Split it, or use textsplice generate in a terminal.")
         return {
             "tables": [example.table.to_record() for example in examples],
             "ids": [example.id for example in examples],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -23,6 +24,18 @@ SLOTS: dict[Status, str] = {
     "added": "wrong",
     "unchecked": "unchecked",
 }
+
+
+class Written(NamedTuple):
+    """A result as it is sent; the thread that searches writes it, so that who is refused need not wait."""
+
+    status: str
+    json: bytes
+
+
+def as_json(value: object) -> bytes:
+    """A value as it is sent."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
 class Looking(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import aclosing
 from datetime import UTC, datetime
@@ -28,10 +27,12 @@ from textsplice.serve.openapi import (
     results_answer,
 )
 from textsplice.serve.problems import Problem
-from textsplice.serve.results import Json
+from textsplice.serve.results import Written, as_json
 from textsplice.serve.service import Service
 
 T = TypeVar("T")
+# What is searched, and so needs a place; who has none is refused before the body is read.
+QUEUED = frozenset(f"/v1/{name}" for name in ("generate", "trace", "gate", "verify", "player"))
 
 
 class JsonRoute(APIRoute):
@@ -77,7 +78,7 @@ def _add_texts(router: APIRouter, service: Service, metrics: Metrics) -> None:
             place.__enter__()
             return StreamingResponse(_lines(counted, request, place.__exit__), media_type=NDJSON)
         with place:
-            return _json({"results": await _unless_gone(request, _all(counted))})
+            return _sent(b'{"results":[%b]}' % await _unless_gone(request, _joined(counted)))
 
     @router.post("/trace", responses=answers(models.Result, 413, 415, 422, 429, 503))
     async def trace(asked: models.Trace, request: Request) -> Response:
@@ -86,7 +87,7 @@ def _add_texts(router: APIRouter, service: Service, metrics: Metrics) -> None:
         table = service.table(asked.table) if asked.table else None
         with service.place():
             found = service.trace(asked.text, table, exact=asked.exact)
-            return _json(await _unless_gone(request, found))
+            return _sent(await _unless_gone(request, found))
 
     @router.post("/gate", responses=answers(models.Judged, 404, 413, 415, 422, 429, 503))
     async def gate(asked: models.Gate, request: Request) -> Response:
@@ -96,7 +97,7 @@ def _add_texts(router: APIRouter, service: Service, metrics: Metrics) -> None:
         rules = service.rules([rule.model_dump() for rule in asked.rules], None)
         with service.place():
             found = service.gate(asked.text, table, rules, asked.most_splices)
-            return _json(await _unless_gone(request, found))
+            return _sent(await _unless_gone(request, found))
 
 
 def _add_rows(router: APIRouter, service: Service) -> None:
@@ -185,22 +186,25 @@ def _add_about(router: APIRouter, service: Service, metrics: Metrics) -> None:
 
 
 def _json(value: object, status: int = 200) -> Response:
-    body = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return Response(body.encode(), status, media_type="application/json")
+    return _sent(as_json(value), status)
 
 
-async def _all(found: AsyncIterator[Json]) -> list[Json]:
-    return [each async for each in found]
+def _sent(body: bytes, status: int = 200) -> Response:
+    return Response(body, status, media_type="application/json")
 
 
-async def _counted(found: AsyncIterator[Json], metrics: Metrics) -> AsyncIterator[Json]:
+async def _joined(found: AsyncIterator[Written]) -> bytes:
+    return b",".join([each.json async for each in found])
+
+
+async def _counted(found: AsyncIterator[Written], metrics: Metrics) -> AsyncIterator[Written]:
     async for each in found:
-        metrics.texts.labels(str(each["status"])).inc()
+        metrics.texts.labels(each.status).inc()
         yield each
 
 
 async def _lines(
-    found: AsyncIterator[Json], request: Request, leave: Callable[[None, None, None], object]
+    found: AsyncIterator[Written], request: Request, leave: Callable[[None, None, None], object]
 ) -> AsyncIterator[bytes]:
     """One result a line; if it can't go on, the last line is a problem."""
     try:
@@ -208,7 +212,7 @@ async def _lines(
             async for each in found:
                 if await request.is_disconnected():
                     return
-                yield json.dumps(each, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+                yield each.json + b"\n"
     except Problem as problem:
         yield bytes(problem.response().body) + b"\n"
     finally:

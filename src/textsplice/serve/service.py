@@ -27,7 +27,7 @@ from textsplice.serve.batching import Batches, Job
 from textsplice.serve.describe import describe_fields, example_record
 from textsplice.serve.limits import Limits
 from textsplice.serve.problems import Problem
-from textsplice.serve.results import Json, Looking, result
+from textsplice.serve.results import Json, Looking, Written, as_json, result
 from textsplice.serve.rule_models import RULE_NAMES
 from textsplice.slots.lexicon import BUNDLED, Lexicon
 from textsplice.splicer import Splicer
@@ -134,19 +134,26 @@ class Service:
 
     # Places
 
+    def refusal(self) -> Problem | None:
+        """429 if there is no place for one more request; None if there is one."""
+        expected = self._batches.expected()
+        if self._admitted < self.limits.queue and expected <= self.limits.seconds:
+            return None
+        # A place is free when the batch that is searched now has been answered.
+        seconds = min(LONGEST_WAIT, max(1, ceil(self._batches.pace * self.limits.batch)))
+        return Problem(
+            429,
+            f"{self._admitted} requests are waiting already.",
+            remedy=f"Try again in {seconds} seconds." if seconds > 1 else "Try again in a second.",
+            headers={"Retry-After": str(seconds)},
+        )
+
     @contextmanager
     def place(self) -> Generator[None]:
         """A place in the line, which is given back whatever happens; 429 if there is none."""
-        expected = self._batches.expected()
-        if self._admitted >= self.limits.queue or expected > self.limits.seconds:
-            # A place is free when the batch that is searched now has been answered.
-            seconds = min(LONGEST_WAIT, max(1, ceil(self._batches.pace * self.limits.batch)))
-            raise Problem(
-                429,
-                f"{self._admitted} requests are waiting already.",
-                remedy=f"Try again in {seconds} seconds." if seconds > 1 else "Try again in a second.",
-                headers={"Retry-After": str(seconds)},
-            )
+        refused = self.refusal()
+        if refused is not None:
+            raise refused
         self._admitted += 1
         try:
             yield
@@ -171,7 +178,7 @@ class Service:
         alternatives: int,
         *,
         streamed: bool = False,
-    ) -> AsyncGenerator[Json]:
+    ) -> AsyncGenerator[Written]:
         """The results of records, in their order, as they are ready.
 
         All of them must be ready in time; if they are `streamed`, each batch.
@@ -183,25 +190,26 @@ class Service:
             some = [_Wanted(each, alternatives) for each in examples[start : start + self.limits.batch]]
             deadline = time.monotonic() + self.limits.seconds if streamed else deadline
             for found in await self._asked(Job(asked, some, run, deadline)):
-                yield cast("Json", found)
+                yield cast("Written", found)
 
-    async def trace(self, text: str, table: Table | None, *, exact: bool) -> Json:
+    async def trace(self, text: str, table: Table | None, *, exact: bool) -> bytes:
         """The fewest splices of a text."""
-        return await self._call(lambda: self._result(self.splicer.trace(text, table, exact=exact), 0))
+
+        def trace() -> bytes:
+            return as_json(self._result(self.splicer.trace(text, table, exact=exact), 0))
+
+        return await self._call(trace)
 
     async def gate(
         self, text: str, table: Table | None, rules: tuple[Rule, ...], most_splices: int | None
-    ) -> Json:
+    ) -> bytes:
         """Whether a draft may be published."""
 
-        def judge() -> Json:
+        def judge() -> bytes:
             verdict = self._gate(rules, most_splices).judge(Draft("text", text, table, "text"))
             reasons = [reason.to_dict() for reason in verdict.reasons]
-            return {
-                "accepted": verdict.accepted,
-                "reasons": reasons,
-                "result": self._result(verdict.trace, 0),
-            }
+            found = self._result(verdict.trace, 0)
+            return as_json({"accepted": verdict.accepted, "reasons": reasons, "result": found})
 
         return await self._call(judge)
 
@@ -270,13 +278,14 @@ class Service:
 
     # In the thread that searches
 
-    def _generate(self, rules: tuple[Rule, ...], asked: Sequence[object]) -> list[Json]:
+    def _generate(self, rules: tuple[Rule, ...], asked: Sequence[object]) -> list[Written]:
         wanted = cast("Sequence[_Wanted]", asked)
         examples = [each.example for each in wanted]
         made = self.splicer.generate_many(
             examples, rules=rules, batch_size=max(1, len(examples)), progress=False
         )
-        return [self._result(one, each.alternatives) for one, each in zip(made, wanted, strict=True)]
+        found = (self._result(one, each.alternatives) for one, each in zip(made, wanted, strict=True))
+        return [Written(str(each["status"]), as_json(each)) for each in found]
 
     def _gate(self, rules: tuple[Rule, ...], most_splices: int | None) -> Gate:
         lexicon = self.splicer.wordings

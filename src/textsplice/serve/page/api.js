@@ -73,7 +73,8 @@ export async function ask(path, options = {}) {
     const response = await send(path, options);
     if (response.ok) return response;
     const problem = await problemOf(response);
-    if ((response.status !== 429 && response.status !== 503) || tried === TRIES) throw problem;
+    // What took too long once may be in time when fewer ask, but hardly the third time.
+    if (problem.code !== "busy" || tried === (response.status === 503 ? 2 : TRIES)) throw problem;
     const wished = Number(response.headers.get("Retry-After"));
     const seconds = Math.min(wished > 0 ? wished : 0.4 * 2 ** (tried - 1), 20);
     tell(seconds);

@@ -1,9 +1,9 @@
 // Many records: read from a file, written one after the other, doubtful ones first.
 
-import { $, count, fill, h, say, shorten, theirs } from "./dom.js";
+import { $, count, fill, h, isolated, say, shorten, theirs } from "./dom.js";
 import { Gone, json, lines } from "./api.js";
 import { asRecord } from "./keep.js";
-import { approvalOf, asResult, optionsOf, plainly, slotRemarks } from "./work.js";
+import { approvalOf, asResult, optionsOf, plainly, sentenceOf, slotRemarks } from "./work.js";
 import * as rules from "./rules.js";
 
 const CHUNK = 25; // rows a request: what arrived is kept if the server goes
@@ -35,13 +35,12 @@ function asLines(text) {
   }
 }
 
-/** The records of a text, read by the server as the program reads files; where the store has lists, `|` and `;` separate values. */
-export async function readRecords(text, name, fields = []) {
+/** The records of a text, read by the server as `textsplice generate` reads the file. */
+export async function readRecords(text, name) {
   const sent = readable(text, name);
   const { tables, ids, bad } = await json("v1/read", { body: sent.text, type: sent.type });
-  const lists = sent.type === JSONL ? new Set() : listsOf(fields);
   const named = (id) => (/^row:\d+$/.test(id) ? undefined : id);
-  return { entries: tables.map((table, at) => ({ id: named(ids[at]), record: splitLists(asRecord(table), lists, /\s*[|;]\s*/) })), bad: bad ?? [] };
+  return { entries: tables.map((table, at) => ({ id: named(ids[at]), record: asRecord(table, { empty: true }) })), bad: bad ?? [] };
 }
 
 const isApproved = (entry) => Boolean(entry.text) && entry.approved === approvalOf(entry.text, entry.record);
@@ -56,8 +55,11 @@ const statusOf = (entry) => {
 
 /** Why a person should look at a text, or nothing. */
 function remark(result) {
-  const gaps = (result?.gaps ?? []).map((gap) => `“${result.text.slice(...gap.utf16)}”`);
-  return [result?.doubts?.[0]?.what ?? (result?.reason && plainly(result.reason)), gaps.length && `In no source: ${gaps.join(", ")}.`, ...slotRemarks(result?.slots)].filter(Boolean).join(" ");
+  const gaps = (result?.gaps ?? []).map((gap) => `“${isolated(result.text.slice(...gap.utf16))}”`);
+  const doubts = result?.doubts ?? [];
+  const said = doubts.length ? doubts.map((doubt) => doubt.what) : result?.reason ? [plainly(result.reason)] : [];
+  const slots = doubts.some(({ why }) => why === "slot") ? [] : slotRemarks(result?.slots);
+  return [...said.slice(0, 3).map(sentenceOf), gaps.length && `In no source: ${gaps.join(", ")}.`, ...slots].filter(Boolean).join(" ");
 }
 
 /** Cells of list fields that seem to hold several values, but were read as one. */
@@ -71,8 +73,8 @@ function unsplit(entries, fields) {
 }
 
 /** A record whose values in these fields are cut where several seem to stand in one. */
-function splitLists(record, names, separator = BETWEEN) {
-  const cut = ([name, value]) => [name, names.has(name) ? [value].flat().flatMap((one) => one.split(separator)).filter(Boolean) : value];
+function splitLists(record, names) {
+  const cut = ([name, value]) => [name, names.has(name) ? [value].flat().flatMap((one) => one.split(BETWEEN)).filter(Boolean) : value];
   return Object.fromEntries(Object.entries(record).map(cut));
 }
 
@@ -104,7 +106,7 @@ export class Batch {
     this.name = typeof kept.name === "string" ? kept.name : "";
     this.bad = Array.isArray(kept.bad) ? kept.bad.filter((row) => typeof row?.what === "string") : [];
     this.entries = kept.entries.filter((entry) => typeof entry === "object" && entry).map((entry) => ({
-      id: typeof entry.id === "string" ? entry.id : undefined, record: asRecord(entry.record), result: asResult(entry.result),
+      id: typeof entry.id === "string" ? entry.id : undefined, record: asRecord(entry.record, { empty: true }), result: asResult(entry.result),
       text: typeof entry.text === "string" ? entry.text : "", edited: entry.edited === true, approved: typeof entry.approved === "string" ? entry.approved : null,
       problem: typeof entry.problem === "string" ? entry.problem : null,
     }));
@@ -116,7 +118,7 @@ export class Batch {
 
   async read(text, name) {
     try {
-      const { entries, bad } = await readRecords(text, name, this.schema.fields);
+      const { entries, bad } = await readRecords(text, name);
       this.complain(null);
       this.start(entries, bad, name);
     } catch (error) {
@@ -226,8 +228,9 @@ export class Batch {
     this.note();
     for (const id of ["download-jsonl", "download-csv"]) $(id).disabled = !this.done() || Boolean(this.running);
     $("batch-clear").disabled = !has;
+    $("batch").classList.toggle("has", has);
     $("bad-rows").hidden = !this.bad.length;
-    fill($("bad-rows"), ...this.bad.slice(0, 20).map((row) => h("li", {}, `Row ${row.row}: `, theirs(row.what))),
+    fill($("bad-rows"), h("li", {}, h("b", {}, `${count(this.bad.length, "row")} could not be read and ${this.bad.length === 1 ? "is" : "are"} left out.`)), ...this.bad.slice(0, 20).map((row) => h("li", {}, `Line ${row.row}: `, theirs(row.what))),
       this.bad.length > 20 ? h("li", {}, `and ${this.bad.length - 20} more`) : null);
     const tally = (status) => this.entries.filter((entry) => (status === "approved" ? isApproved(entry) : statusOf(entry) === status)).length;
     const shown = [...ORDER, "approved"].filter((status) => tally(status));
@@ -246,14 +249,14 @@ export class Batch {
     if (!found.size) return;
     const [name, value] = [...found][0];
     const split = () => this.start(this.entries.map(({ id, record }) => ({ id, record: splitLists(record, found) })), this.bad, this.name);
-    fill($("batch-note"), h("p", {}, theirs(name), " is a list, but “", theirs(shorten(value, 60)), "” was read as one value."),
+    fill($("batch-note"), h("p", {}, theirs(name), " can have several values, but “", theirs(shorten(value, 60)), "” was read as one."),
       h("button", { type: "button", on: { click: split } }, "Split it and write again"));
   }
 
   row(entry, at) {
     const status = statusOf(entry);
-    const why = entry.problem ?? remark(entry.result);
-    const record = Object.entries(entry.record).map(([name, value]) => `${name}: ${[value].flat().join(", ")}`).join(" · ");
+    const why = entry.problem ? sentenceOf(entry.problem) : remark(entry.result);
+    const record = Object.entries(entry.record).filter(([, value]) => value.length).map(([name, value]) => `${name}: ${[value].flat().join(", ")}`).join(" · ");
     return h("tr", { data: { row: at, status } }, h("th", { scope: "row" }, theirs(entry.id ?? String(at + 1))),
       h("td", {}, h("span", { class: "status", data: { status } }, WORDS[status]), entry.edited ? h("span", { class: "note" }, "edited") : null, isApproved(entry) ? h("span", { class: "note" }, "approved ✓") : null),
       h("td", { dir: "auto" }, h("button", { type: "button", class: "open", on: { click: () => this.openRow(at) } }, entry.text || (status === "waiting" ? "…" : "no text")),
@@ -278,7 +281,7 @@ export class Batch {
     $("rows-more").addEventListener("click", () => { this.page += PAGE; this.render(); });
     $("download-jsonl").addEventListener("click", () => this.download("jsonl"));
     $("download-csv").addEventListener("click", () => this.download("csv"));
-    $("batch-clear").addEventListener("click", () => { this.empty(); this.render(); this.kept(); say("Put away."); $("batch-title").focus(); });
+    $("batch-clear").addEventListener("click", () => { this.empty(); this.render(); this.kept(); say("The table is gone."); $("batch-title").focus(); });
     $("file").addEventListener("change", () => { this.take($("file").files[0]); $("file").value = ""; });
   }
 

@@ -19,6 +19,9 @@ export function h(tag, props = {}, ...children) {
 /** Somebody's words among ours: they can't turn the direction of what follows. */
 export const theirs = (text, props = {}) => h("bdi", props, String(text));
 
+/** The same inside a sentence. */
+export const isolated = (text) => `\u2068${text}\u2069`;
+
 export function fill(node, ...children) {
   node.replaceChildren(...children.filter((child) => child !== null && child !== undefined && child !== false));
 }

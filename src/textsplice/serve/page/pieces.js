@@ -157,9 +157,9 @@ export function legend(pieces, seams) {
   const table = tally((piece) => piece.kind === "table");
   const words = tally((piece) => piece.kind === "vocabulary");
   const gaps = tally((piece) => piece.kind === "gap");
-  if (table) items.push(["table", "field names", "your record", table]);
+  if (table) items.push(["table", "double line", "your record", table]);
   if (words) items.push(["vocabulary", "V", "vocabulary", words]);
   if (gaps) items.push(["gap", "∅", "in no approved text", gaps]);
-  if (seams.length) items.push(["seam", "¦", "words that no approved text has side by side", seams.length]);
+  if (seams.length) items.push(["seam", "¦", "never side by side before", seams.length]);
   return items;
 }

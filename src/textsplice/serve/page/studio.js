@@ -1,10 +1,10 @@
 // The studio: joins the record, the text, its sources and the batch.
 
-import { $, debounce, fill, h, say, theirs } from "./dom.js";
+import { $, count, debounce, fill, h, say, theirs } from "./dom.js";
 import { ask, Gone, json, onWait, useToken } from "./api.js";
 import * as keep from "./keep.js";
 import { RecordForm } from "./record.js";
-import { Work } from "./work.js";
+import { sentenceOf, Work } from "./work.js";
 import { Batch, readRecords } from "./batch.js";
 import { untangle } from "./pieces.js";
 import { showNoSource } from "./source.js";
@@ -33,7 +33,8 @@ function complain(error, retry = null) {
   const close = h("button", { type: "button", class: "quiet", "aria-label": "Dismiss", on: { click: () => complain(null) } }, "×");
   const button = retry ? h("button", { type: "button", on: { click: () => { const next = again; complain(null); next?.(); } } }, "Try again") : null;
   const said = error.message || String(error);
-  fill($("alert"), h("div", { class: "box" }, h("p", {}, h("b", {}, theirs(said)), error.where ? h("span", {}, " ", theirs(error.where)) : null, error.remedy ? h("span", {}, " ", theirs(error.remedy)) : null),
+  const sentence = error.where ? [theirs(error.where), ": ", theirs(said)] : [theirs(sentenceOf(said))];
+  fill($("alert"), h("div", { class: "box" }, h("p", {}, h("b", {}, ...sentence), error.remedy ? h("span", {}, " ", theirs(error.remedy)) : null),
     h("div", { class: "row" }, button, close)));
   if (error instanceof Gone) poll = setTimeout(() => back(retry), 3000);
 }
@@ -91,7 +92,7 @@ const keepNow = () => {
   if (!work) return;
   const kept = work.toKeep();
   batch?.changed({ ...kept });
-  if (!keep.write("work", kept)) keep.write("work", { ...kept, result: null });
+  $("unkept").hidden = keep.write("work", kept) || keep.write("work", { ...kept, result: null });
   if (batch && batch.at >= 0) keepBatch();
 };
 const keepSoon = debounce(150, keepNow);
@@ -135,6 +136,18 @@ async function copyCommand() {
   }
 }
 
+async function showApproved() {
+  try {
+    const { approved, rows } = await json("v1/approved");
+    counted(approved);
+    $("approved-said").textContent = approved ? `${count(approved, "text")} in the file of approved texts${rows.length < approved ? `; the last ${rows.length} are shown` : ""}.` : "None yet. A text that you approve is added to a file, and stands here.";
+    fill($("approved-list"), ...rows.reverse().map(({ text, approved: when }) => h("li", { dir: "auto" }, text, " ", h("span", { class: "hint" }, when ? new Date(when).toLocaleString() : ""))));
+    $("dialog-approved").showModal();
+  } catch (error) {
+    complain(error, showApproved);
+  }
+}
+
 async function play() {
   try {
     const page = await (await ask("v1/player", { body: { row: work.result.row }, accept: "text/html" })).text();
@@ -153,7 +166,7 @@ async function pasted(event) {
   $("paste-said").textContent = "";
   if (!text.trim()) return;
   try {
-    const { entries, bad } = await readRecords(text, "", work.schema.fields);
+    const { entries, bad } = await readRecords(text, "");
     if (!entries.length) {
       $("paste-said").textContent = bad[0]?.what ?? "No record was found. The first line must name the fields.";
       return;
@@ -192,6 +205,7 @@ function listen() {
   $("paste-form").addEventListener("submit", pasted);
   $("play").addEventListener("click", play);
   $("command").addEventListener("click", command);
+  $("approved").addEventListener("click", showApproved);
   $("command-copy").addEventListener("click", copyCommand);
   $("keys").addEventListener("click", () => $("dialog-keys").showModal());
   $("view-write").addEventListener("click", () => view("write"));
@@ -231,7 +245,7 @@ function listen() {
 }
 
 function counted(approved) {
-  $("approved").textContent = `${approved.toLocaleString("en")} approved`;
+  $("approved").textContent = `${approved.toLocaleString("en")} approved here`;
 }
 
 async function start() {

@@ -1,6 +1,6 @@
 // One record and its text: writing it, editing it, acting on it, approving it.
 
-import { $, count, debounce, fill, h, refill, say, shorten, theirs } from "./dom.js";
+import { $, count, debounce, fill, h, isolated, refill, say, shorten, theirs } from "./dom.js";
 import { json, newest } from "./api.js";
 import { asRecord, isObject } from "./keep.js";
 import { carried, draw, labelOf, legend, numbers, piecesOf, seamsOf, spoken, untangle } from "./pieces.js";
@@ -259,6 +259,7 @@ export class Work {
   }
 
   recordChanged() {
+    this.more();
     this.slots();
     this.kept();
     if (!this.text) return;
@@ -279,6 +280,7 @@ export class Work {
   }
 
   render() {
+    this.more();
     this.draw();
     this.status();
     this.tools();
@@ -287,14 +289,28 @@ export class Work {
     this.alternatives();
   }
 
+  /** Facts to tick off, rules and other texts: nothing of it before there is anything to say. */
+  more() {
+    const any = this.text || this.result || this.rules.length || Object.keys(this.form.get()).length;
+    document.querySelector(".pane.more").hidden = !any;
+  }
+
   draw() {
     const layer = $("layer");
     const focused = layer.contains(document.activeElement);
     if (this.text) draw(layer, this.text, this.pieces, { seams: this.seams, selected: this.selected, reading: this.stage() === "read" });
-    else fill(layer, h("span", { class: "empty" }, this.result?.status === "abstained" ? "No text." : this.stage() === "edit" ? "" : "Fill in the record on the left, or press Example. Then press “Write the text”."));
+    else fill(layer, this.nothing());
     if (focused) (layer.querySelector("[tabindex='0']") ?? $("text-title")).focus({ preventScroll: true });
     fill($("legend"), ...legend(this.pieces, this.seams).map(([kind, name, what, times]) => h("li", {},
       h("b", { class: `tag ${kind}` }, name), " ", theirs(shorten(what, 40), { class: kind === "neighbor" ? "id" : undefined }), h("span", { class: "times" }, ` ${times}×`))));
+  }
+
+  /** What stands where no text is: how to get one. */
+  nothing() {
+    if (this.stage() === "edit") return h("span");
+    if (this.result?.status === "abstained") return h("p", { class: "empty" }, "No text for this record yet.");
+    return h("div", { class: "empty" }, h("p", {}, "Fill in the record, then press “Write the text”."),
+      h("button", { type: "button", id: "try", on: { click: () => { $("example").click(); this.generate({ focus: true }); } } }, "Show me an example"));
   }
 
   /** What is to be said of the text, in one sentence. */
@@ -310,7 +326,7 @@ export class Work {
     else if (reason) said.push(sentenceOf(reason));
     const unwanted = [...new Set(this.pieces.map((piece) => piece.id))].filter((id) => this.rules.some((rule) => rule.kind === "never" && rule.value === id));
     if (unwanted.length) said.push(`Some words stand in ${unwanted.join(", ")}, which you exclude.`);
-    if (gaps.length) said.push(`${gaps.length === 1 ? "One piece stands" : `${gaps.length} pieces stand`} in no approved text: ${gaps.slice(0, 5).map((gap) => `“${this.text.slice(gap.start, gap.stop)}”`).join(", ")}${gaps.length > 5 ? ", …" : ""}.`);
+    if (gaps.length) said.push(`${gaps.length === 1 ? "A gap" : "Gaps"}, in no approved text and not in the record: ${gaps.slice(0, 5).map((gap) => `“${isolated(this.text.slice(gap.start, gap.stop))}”`).join(", ")}${gaps.length > 5 ? ", …" : "."}`);
     else if (!this.pieces.some((piece) => piece.kind === "vocabulary")) said.push("Every word has a source.");
     said.push(...slotRemarks(this.result.slots));
     if (this.seams.length) said.push(`At ${count(this.seams.length, "place")} (¦) words meet that no approved text has side by side.`);
@@ -365,10 +381,10 @@ export class Work {
       const required = this.rules.some((rule) => rule.kind === "require" && rule.value === slot.field);
       const first = listed.findIndex((other) => other.field === slot.field) === at;
       return h("li", { class: `slot ${slot.status}` }, h("span", { class: "sign", "aria-hidden": true }, sign),
-        h("span", { class: "value" }, theirs(slot.field, { class: "name" }), " ", theirs(shorten(slot.value, 200))),
+        h("span", { class: "value" }, theirs(slot.field, { class: "name" }), " ", theirs(shorten(slot.value, 80))),
         h("span", { class: "state" }, words),
-        canRequire && first && slot.field in record ? h("button", { type: "button", class: "quiet", "aria-pressed": String(required), "aria-label": `Require ${slot.field}`, title: "The text must say this, as the record writes it",
-          on: { click: () => this.toggle({ kind: "require", value: slot.field, always: false }) } }, "require") : h("span"));
+        canRequire && first && slot.field in record ? h("button", { type: "button", class: "quiet", "aria-pressed": String(required), "aria-label": `Must say ${slot.field}`, title: "The text must say this, as the record writes it",
+          on: { click: () => this.toggle({ kind: "require", value: slot.field, always: false }) } }, "must say") : h("span"));
     }), listed.length ? null : h("li", { class: "hint" }, "The values of the record, ticked off as the text says them."));
   }
 
@@ -431,13 +447,13 @@ export class Work {
     const act = (label, rule, title) => rules.possible(rule.kind, this.schema)
       ? h("button", { type: "button", title, on: { click: () => this.addRule(rule) } }, label) : null;
     const edit = h("button", { type: "button", on: { click: () => this.mode("edit", piece.stop) } }, "Edit here");
-    const forbid = act("Forbid this wording", { kind: "forbid", value: words, always: false }, "No text may say these words");
+    const forbid = act("Don’t say this", { kind: "forbid", value: words, always: false }, "No text may say these words");
     if (piece.kind === "neighbor") {
-      return [act("Never use it here", { kind: "never", value: piece.id, always: false }, "For this record"),
-        act("Never use it at all", { kind: "never", value: piece.id, always: true }, "For every record, until the rule is removed"),
-        forbid, act("Start from this text", { kind: "start", value: piece.id, always: false }, "The text is made by changing this one"), edit];
+      return [act("Don’t use it here", { kind: "never", value: piece.id, always: false }, "For this record"),
+        act("Never use it", { kind: "never", value: piece.id, always: true }, "For every record, until the rule is removed"),
+        forbid, act("Start from it", { kind: "start", value: piece.id, always: false }, "The text is made by changing this one"), edit];
     }
-    if (piece.kind === "table" && piece.field) return [act(`Require ${shorten(piece.field, 30)}`, { kind: "require", value: piece.field, always: false }, "Every text must say this field"), edit];
+    if (piece.kind === "table" && piece.field) return [act(`Must say ${shorten(piece.field, 30)}`, { kind: "require", value: piece.field, always: false }, "Every text must say this field"), edit];
     return [forbid, edit];
   }
 
@@ -458,6 +474,7 @@ export class Work {
   /** Other rules, another text. What stood there before can be brought back. */
   setRules(list, message, added = null) {
     this.rules = list;
+    document.querySelector(".pane.source").classList.remove("open"); // on a phone it lies over the new text
     this.ruleChips();
     this.slots();
     this.kept();
@@ -545,7 +562,7 @@ export class Work {
   }
 }
 
-const sentenceOf = (clause) => capital(/[.!?]$/.test(clause) ? clause : `${clause}.`);
+export const sentenceOf = (clause) => capital(/[.!?]$/.test(clause) ? clause : `${clause}.`);
 
 /** What was approved is a text for a record: if either changes, it is not approved. */
 export const approvalOf = (text, record) => JSON.stringify([text, record]);
@@ -562,8 +579,8 @@ function judged({ result, reasons }) {
 
 /** What the text does not say, and what it says wrongly. */
 export function slotRemarks(slots) {
-  const named = (status) => (slots ?? []).filter((slot) => slot.status === status).map((slot) => `${slot.field} (${slot.value})`);
-  const listed = (words, names) => (names.length ? [`${words}: ${names.slice(0, 5).join(", ")}${names.length > 5 ? ", …" : ""}.`] : []);
+  const named = (status) => (slots ?? []).filter((slot) => slot.status === status).map((slot) => `${isolated(slot.field)} (${isolated(shorten(slot.value, 80))})`);
+  const listed = (words, names) => (names.length ? [`${words}: ${names.slice(0, 5).join(", ")}${names.length > 5 ? ", …" : "."}`] : []);
   return [...listed("Wrong", named("wrong")), ...listed("Not said", named("missing"))];
 }
 
