@@ -18,6 +18,7 @@ from textsplice.corpus import read_corpus
 from textsplice.corpus.table import Example, Table
 from textsplice.errors import ConfigError, VerificationError
 from textsplice.prepare import prepare
+from textsplice.search.doubts import Known, find_doubts
 from textsplice.slots.check import check_slots, summarize_slots
 from textsplice.slots.kinds import Finding, chosen_kinds, decide, find_kinds, kinds_of
 from textsplice.slots.lexicon import Lexicon, items_of
@@ -143,6 +144,10 @@ def test_a_field_that_no_table_has_is_refused() -> None:
         ("1000", "10 00", False),
         ("1", "one of the best", False),
         ("20-25", "20", False),
+        ("169 m²", "169 square metres", True),
+        ("169 m²", "169 sq m", True),
+        ("169 m²", "169 m", False),
+        ("45 km/h", "45 kilometres per hour", True),
     ],
 )
 def test_a_number_is_said_in_an_equal_form_only(value: str, text: str, said: bool) -> None:
@@ -164,6 +169,29 @@ def test_the_checker_takes_equal_numbers_and_no_others() -> None:
     assert str(check_slots("It costs $1500.", tables[0], lexicon)) == "price ($1000) is said to be $1500"
     as_written = Lexicon.of_tables(tables)
     assert str(check_slots("It costs 1,000 dollars.", tables[0], as_written)) == "price ($1000) is missing"
+
+
+@pytest.mark.parametrize(
+    ("value", "said", "twice"),
+    [
+        ("169 m²", "169 m² square metres", True),
+        ("£450", "£450 pounds", True),
+        ("12 km", "12 km kilometres", True),
+        ("30 %", "30 % percent", True),
+        ("20 euros", "€20 euros", True),
+        ("169 m²", "169 square metres", False),
+        ("12 km", "12 km, 3 kilometres of it uphill", False),
+        ("2 h", "2 h 30 min", False),
+    ],
+)
+def test_a_unit_that_is_said_twice_is_a_slip(value: str, said: str, twice: bool) -> None:
+    table = Table.of({"size": value})
+    lexicon = Lexicon.of_tables([table], {"size": "number"})
+    report = check_slots(f"It has {said}.", table, lexicon)
+    told = f"size ({value}) is said with its unit twice: {said}" if twice else "ok"
+    assert str(report) == told
+    known = Known(frozenset({"size"}), {}, {"size": "number"})
+    assert [doubt.what for doubt in find_doubts(f"It has {said}.", table, None, known)] == [told] * twice
 
 
 # What follows from kinds

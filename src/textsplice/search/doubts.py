@@ -91,7 +91,7 @@ def seam_doubts(seams: Seams | None) -> Iterator[Doubt]:
 def slot_doubts(text: str, table: Table, lexicon: Lexicon) -> Iterator[Doubt]:
     """What of the record is not said, and what is said that it does not have."""
     for slot in check_slots(text, table, lexicon).errors:
-        if slot.status in CHECKED:
+        if slot.status in CHECKED or slot.said:
             yield Doubt("slot", told(slot))
 
 

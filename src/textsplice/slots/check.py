@@ -12,7 +12,7 @@ from textsplice.corpus.asked import ASKED
 from textsplice.corpus.table import Table
 from textsplice.slots.lexicon import Lexicon, items_of
 from textsplice.slots.mentions import Mention
-from textsplice.slots.numbers import places, quantity
+from textsplice.slots.numbers import places, quantity, units_twice
 from textsplice.slots.wordings import FieldWordings, words_of
 from textsplice.text.yes_no import is_yes_or_no
 
@@ -26,7 +26,7 @@ class Slot(NamedTuple):
     """One value of the table and what the text says about it.
 
     `missing`: the text does not say it. `wrong`: the text says another value of the field, `said`.
-    `repeated`: the text says it more than once. `added`: the table does not have the field, but the text says
+    `repeated`: the text says it more than once, or its unit: `said`. `added`: the table does not have the field, but the text says
     `said`. `unchecked`: nobody can tell: the lexicon has no wording for a yes or no, or not all of them.
     """
 
@@ -129,7 +129,16 @@ def check_slots(text: str, table: Table, lexicon: Lexicon) -> SlotReport:
     for field, mentioned in found_in.items():
         foreign = _foreign(mentioned, (), lexicon.fields[field], elsewhere)
         found += [Slot(field, "", "added", value) for value in foreign[:1]]
-    return SlotReport(tuple(found))
+    return SlotReport(tuple(_with_units(found, text)))
+
+
+def _with_units(slots: Sequence[Slot], text: str) -> Iterator[Slot]:
+    """The same, in which a value whose unit is said twice is no longer right: `169 m² square metres`."""
+    twice = units_twice(text)
+    for slot in slots:
+        amount = quantity(slot.value) if twice and slot.status == "ok" else None
+        said = twice.get(amount.amount) if amount else None
+        yield slot._replace(status="repeated", said=said) if said else slot
 
 
 def _with_numbers(
@@ -238,6 +247,8 @@ def told(slot: Slot) -> str:
             return f"{slot.field} ({slot.value}) is missing"
         case "wrong":
             return f"{slot.field} ({slot.value}) is said to be {slot.said}"
+        case "repeated" if slot.said:
+            return f"{slot.field} ({slot.value}) is said with its unit twice: {slot.said}"
         case "repeated":
             return f"{slot.field} ({slot.value}) is said twice"
         case "added":
