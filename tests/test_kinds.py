@@ -113,7 +113,7 @@ def test_a_kind_that_is_none_is_refused_with_those_there_are(wrong: str) -> None
         chosen_kinds([wrong])
     assert str(caught.value) == (
         f'corpus.kinds: {wrong!r} is not of the form FIELD=KIND. Write "auto", or for example'
-        ' "id=unsaid". Kinds: said, list, number, yes/no, worded, unsaid, asked.'
+        ' "id=unsaid". Kinds: said, list, number, yes/no, worded, coded, unsaid, asked.'
     )
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, cast, get_args
 
 from textsplice.corpus.table import Table
 from textsplice.neighbors.store import Store
 from textsplice.search.reading import JsonRow
 from textsplice.search.seams import Seams
+from textsplice.slots.asking import Asking
 from textsplice.slots.check import check_slots, told
 from textsplice.slots.lexicon import Lexicon
 from textsplice.slots.wordings import FieldKind
@@ -52,34 +53,38 @@ class Doubt(NamedTuple):
 
 @dataclass(frozen=True)
 class Known:
-    """The fields of a store, and the values of those fields that are choices among a few."""
+    """The fields of a store, the values of those that are choices among a few, and how texts ask for them."""
 
     fields: frozenset[str]
     choices: dict[str, frozenset[str]]
     kinds: dict[str, FieldKind]
+    asking: Asking = field(default_factory=lambda: Asking({}))
 
     @classmethod
     def of(cls, store: Store) -> Known:
         """What the tables of a store have."""
         values: dict[str, Counter[str]] = {}
         for table in store.tables:
-            for field, said in table:
-                values.setdefault(field, Counter()).update(said)
+            for name, said in table:
+                values.setdefault(name, Counter()).update(said)
         choices = {
-            field: frozenset(map(_folded, counts))
-            for field, counts in values.items()
-            if len(counts) <= FEW_VALUES and counts.total() >= RECORDS_EACH * len(counts)
+            name: frozenset(map(_folded, counts))
+            for name, counts in values.items()
+            if (len(counts) <= FEW_VALUES and counts.total() >= RECORDS_EACH * len(counts))
+            or (name in store.alike and name in store.unsaid.fields)
         }
-        return cls(frozenset(values), choices, dict(store.kinds))
+        tables = [store.tables[number] for number in store.table_of.tolist()] if store.alike else []
+        asking = Asking.of(zip(tables, store.texts, strict=False))
+        return cls(frozenset(values), choices, dict(store.kinds), asking)
 
     def doubts(self, table: Table) -> Iterator[Doubt]:
         """Fields and values of a record that no record of the store has."""
-        for field, values in table:
-            if field not in self.fields:
-                yield Doubt("field", f"no record of the store has the field {field!r}")
+        for name, values in table:
+            if name not in self.fields:
+                yield Doubt("field", f"no record of the store has the field {name!r}")
             for value in values:
-                if field in self.choices and _folded(value) not in self.choices[field]:
-                    yield Doubt("value", f"no record of the store has {value!r} as its {field}")
+                if name in self.choices and _folded(value) not in self.choices[name]:
+                    yield Doubt("value", f"no record of the store has {value!r} as its {name}")
 
 
 def seam_doubts(seams: Seams | None) -> Iterator[Doubt]:
@@ -111,9 +116,11 @@ def find_doubts(
 ) -> tuple[Doubt, ...]:
     """All doubts about a text; without a lexicon its values are looked for as they are written."""
     checker = lexicon or Lexicon.of_tables([table], known.kinds)
+    astray = known.asking.astray(text, table)
     return (
         *known.doubts(table),
         *slot_doubts(text, table, checker),
+        *([Doubt("slot", astray)] if astray else []),
         *seam_doubts(seams),
         *judge_doubts(judged),
     )

@@ -26,6 +26,7 @@ from textsplice.search.rules.rule import Rule
 from textsplice.search.seams import unattested
 from textsplice.search.style import Style
 from textsplice.search.swap import SWAP
+from textsplice.slots.asking import asked_for
 from textsplice.slots.lexicon import Lexicon
 from textsplice.stopping import stop_if_unwanted
 from textsplice.text.linearize import linearize
@@ -285,9 +286,11 @@ class Pipeline:
 
     def _slips(self, example: Example) -> Slips:
         """How slips with the values of a table are counted: by the run's lexicon, if it has one."""
-        if self.lexicon is None:
-            return slot_slips
-        return worded_slips(example.table, self.lexicon, self.tokenizer)
+        table, asking = example.table, self.offers.known.asking
+        slips = worded_slips(table, self.lexicon, self.tokenizer) if self.lexicon else slot_slips
+        if not asked_for(table):
+            return slips
+        return lambda draft: slips(draft) + (asking.astray(" ".join(draft.tokens), table) is not None)
 
 
 def check_settings(search: SearchConfig) -> None:

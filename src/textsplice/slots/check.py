@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 from textsplice.corpus.asked import ASKED
 from textsplice.corpus.table import Table
+from textsplice.slots.candidates import stem, words_in_name
 from textsplice.slots.lexicon import Lexicon, items_of
 from textsplice.slots.mentions import Mention
 from textsplice.slots.numbers import places, quantity, units_twice
@@ -26,8 +27,9 @@ class Slot(NamedTuple):
     """One value of the table and what the text says about it.
 
     `missing`: the text does not say it. `wrong`: the text says another value of the field, `said`.
-    `repeated`: the text says it more than once, or its unit: `said`. `added`: the table does not have the field, but the text says
-    `said`. `unchecked`: nobody can tell: the lexicon has no wording for a yes or no, or not all of them.
+    `repeated`: the text says it more than once, or its unit: `said`. `added`: the table does not have the
+    field, but the text says `said`. `unchecked`: nobody can tell: the lexicon has no wording for a yes or no,
+    or not all of them.
     """
 
     field: str
@@ -117,8 +119,10 @@ def check_slots(text: str, table: Table, lexicon: Lexicon) -> SlotReport:
     words = words_of(text)
     mentions = lexicon.matcher.find(words, slots)
     found_in: dict[str, list[Mention]] = {}
+    questions = {field for field, values in table if ASKED in values}
     for mention in mentions:
-        found_in.setdefault(mention.field, []).append(mention)
+        if mention.field not in questions:  # "Is it on Steam?" does not say that it is
+            found_in.setdefault(mention.field, []).append(mention)
     for field, values, wordings in asked:
         if wordings.kind == "number":
             found_in[field] = _with_numbers(field, values, words, mentions)
@@ -152,11 +156,20 @@ def _with_numbers(
         wanted = quantity(value)
         if wanted is None or any(value in mention.values for mention in own):
             continue
-        spans = [span for span in places(words, wanted) if taken.isdisjoint(range(*span))]
+        said = [*places(words, wanted), *(_ones(words, field) if wanted.amount == 1 else ())]
+        spans = [span for span in said if taken.isdisjoint(range(*span))]
         # What is said there is this value, whatever other table writes it so.
         own = [m for m in own if not any(m.start < stop and start < m.stop for start, stop in spans)]
         own += [Mention(*span, field, frozenset((value,)), True) for span in spans]
     return sorted(own)
+
+
+def _ones(words: Sequence[str], field: str) -> Iterator[tuple[int, int]]:
+    """Where a text says one of what a field counts: `one room`, `a single room`."""
+    named = set(words_in_name(field))
+    for place, (word, after) in enumerate(pairwise(words)):
+        if word in ("one", "single") and stem(after) in named:
+            yield place, place + 1
 
 
 def slot_errors(texts: Sequence[str], tables: Iterable[Table], lexicon: Lexicon) -> list[int]:
@@ -217,7 +230,9 @@ def _may_be_said(value: str, wordings: FieldWordings) -> bool:
     """Whether a text may say a value in words that the lexicon does not know."""
     if value in wordings.partial:
         return True
-    return value not in wordings.wordings and (is_yes_or_no(value) or wordings.kind in ("yes/no", "worded"))
+    return value not in wordings.wordings and (
+        is_yes_or_no(value) or wordings.kind in ("yes/no", "worded", "coded")
+    )
 
 
 def _times_said(mentions: Sequence[Mention]) -> int:

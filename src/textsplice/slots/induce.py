@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from textsplice.corpus.asked import ASKED
 from textsplice.corpus.table import Example
 from textsplice.slots.candidates import DEFAULTS, Induction, Search
 from textsplice.slots.check import check_slots, summarize_slots
@@ -24,6 +25,7 @@ from textsplice.slots.wordings import FieldKind, FieldWordings
 from textsplice.text.yes_no import PLAIN, SHORT
 
 _NO = frozenset(pair[0] for pair in (*PLAIN, *SHORT))
+WORDED: tuple[FieldKind, ...] = ("yes/no", "worded", "coded")  # kinds that are said in other words
 DENIED = f"{NEGATIONS} ... "
 HEAD = """\
 # A proposal, found by counting: read it, and strike what is wrong. To strike a wording, delete its line or
@@ -70,7 +72,7 @@ class Proposal:
         known = self.lexicon.fields[found.field]
         lines: list[str] = []
         for (field, value), recall in self.measured.values.items():
-            if field != found.field or found.kind not in ("yes/no", "worded"):
+            if field != found.field or found.kind not in WORDED:
                 continue
             if value in known.wordings:
                 told = f"{value}: found in {recall.share:.0%} of {recall.texts:,} held-out texts"
@@ -90,12 +92,16 @@ def propose(
     examples: Iterable[Example],
     kinds: Mapping[str, FieldKind] | None = None,
     settings: Induction = DEFAULTS,
+    findings: Sequence[Finding] | None = None,
 ) -> Proposal:
-    """Proposes wordings for the values of every field that has few; `kinds` are those that are known."""
+    """Proposes wordings for the values of every field that has few; `kinds` are those that are known.
+
+    So are `findings`, if kinds were looked for already.
+    """
     sample = Sample.of(examples)
     findings = [
         replace(each, kind=kinds[each.field], reason="as given") if kinds and each.field in kinds else each
-        for each in find_kinds(sample.examples, settings)
+        for each in findings or find_kinds(sample.examples, settings)
     ]
     first, second = sample.halves()
     search = Search(first, settings)
@@ -103,7 +109,7 @@ def propose(
     for example in sample.examples:
         for field, given in example.table:
             if field in values:  # too few texts have the others
-                values[field].update(given)
+                values[field].update(value for value in given if value != ASKED)
     proposed: dict[str, FieldWordings] = {}
     for each in findings:
         proposed[each.field] = _field(each, search, values[each.field])
@@ -117,9 +123,9 @@ def _field(found: Finding, search: Search, counts: Counter[str]) -> FieldWording
     """The candidates for the values of a field."""
     if found.kind == "unsaid":
         return FieldWordings({}, verbatim=False, kind="unsaid")
-    verbatim = found.kind != "yes/no" and found.said > 0.1
+    verbatim = found.kind not in ("yes/no", "coded") and found.said > 0.1
     wordings: dict[str, tuple[str, ...]] = {}
-    if found.kind in ("yes/no", "worded", "said") and len(counts) <= search.settings.most_values:
+    if found.kind in (*WORDED, "said") and len(counts) <= search.settings.most_values:
         phrases = {value: search.candidates(found.field, value, verbatim) for value in counts}
         if found.kind == "yes/no":
             phrases = _with_opposites(phrases)

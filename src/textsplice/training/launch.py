@@ -70,7 +70,7 @@ def launch(
         raise TrainingError(
             f"a training process ended without a result (exit codes {codes}).",
             where=config.run_folder,
-            remedy="See its messages above. Then give the same command again, `textsplice train` with --resume.",
+            remedy="See its messages above. Give the same command again, `textsplice train` with --resume.",
         )
     return TrainingResult(**answers[0]["result"])  # pyright: ignore[reportArgumentType]
 
