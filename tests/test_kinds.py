@@ -5,26 +5,31 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from games import games
+from games import NAMES, games
 from textsplice.cli import app
 from textsplice.config import Config, CorpusConfig, OutputConfig
 from textsplice.corpus import read_corpus
 from textsplice.corpus.table import Example, Table
 from textsplice.errors import ConfigError, VerificationError
+from textsplice.neighbors.store import Store
 from textsplice.prepare import prepare
 from textsplice.search.doubts import Known, find_doubts
+from textsplice.search.offers import Offers
 from textsplice.slots.check import check_slots, summarize_slots
+from textsplice.slots.induce import propose
 from textsplice.slots.kinds import Finding, chosen_kinds, decide, find_kinds, kinds_of
 from textsplice.slots.lexicon import Lexicon, items_of
 from textsplice.slots.numbers import amount_of, places, quantity
 from textsplice.slots.wordings import words_of
 from textsplice.splicer import Splicer, verify
+from textsplice.text import Vocabulary
 from textsplice.text.linearize import NOTHING_UNSAID, Unsaid, linearize, unsaid_in
 
 
@@ -43,6 +48,68 @@ def test_every_kind_is_found_among_games() -> None:
         "multiplayer": "yes/no",
         "price": "number",
     }
+
+
+CONDITIONS = {
+    "A": ("as good as new", "freshly redecorated"),
+    "B": ("showing some wear", "in decent shape"),
+    "C": ("in need of work", "for somebody handy"),
+}
+
+
+def flats(count: int, seed: int = 1, conditions: str = "ABC") -> list[Example]:
+    """Flats whose condition is a letter that texts put into words, with codes that they do not."""
+    draw = Random(seed)
+    examples: list[Example] = []
+    for number in range(count):
+        street, condition = f"{draw.randrange(1, 90)} {draw.choice(NAMES)} Street", draw.choice(conditions)
+        record = {
+            "ref": f"LT{draw.randrange(10**5)}",
+            "agent": draw.choice(("KL", "MT")),
+            "energy": draw.choice("ABCDE"),
+            "street": street,
+            "rooms": str(draw.randint(2, 6)),
+            "condition": condition,
+        }
+        rooms = f"{record['rooms']} rooms"
+        said = [
+            draw.choice((f"A flat at {street} with {rooms}.", f"{street}: {rooms}.")),
+            draw.choice(("It is {}.", "The place is {}.")).format(draw.choice(CONDITIONS[condition])),
+        ]
+        examples.append(Example(str(number), Table.of(record), " ".join(said)))
+    return examples
+
+
+def test_a_category_that_only_other_words_say_is_found_and_codes_are_not() -> None:
+    examples = flats(300)
+    found = {each.field: each for each in find_kinds(examples)}
+    assert {name: each.kind for name, each in found.items()} == {
+        "ref": "unsaid",
+        "agent": "unsaid",
+        "energy": "unsaid",
+        "street": "said",
+        "rooms": "number",
+        "condition": "coded",
+    }
+    assert [name for name, each in found.items() if each.alike] == ["condition"]
+    table = Table.of({"street": "1 Night Street", "condition": "C"})
+    lexicon = propose(examples).lexicon
+    wrong = "A flat at 1 Night Street. It is freshly redecorated."
+    assert str(check_slots(wrong, table, lexicon)) == "condition (C) is said to be A"
+    assert str(check_slots("A flat at 1 Night Street. It is in need of work.", table, lexicon)) == "ok"
+    silent = linearize(table, "words", Unsaid.of_kinds({"condition": "coded"}))
+    assert [segment.field for segment in silent.segments] == ["street"]
+
+
+def test_what_names_the_act_of_a_text_is_no_fact_but_must_agree() -> None:
+    for name in ("act", "kind_of_reply"):
+        examples = [
+            replace(e, table=Table(tuple((name if f == "act" else f, v) for f, v in e.table)))
+            for e in games(300)
+        ]
+        found = {each.field: each for each in find_kinds(examples)}
+        assert found[name].kind == "unsaid"
+        assert found[name].alike
 
 
 def test_the_kinds_of_the_bundled_corpus_are_those_of_its_lexicon() -> None:
@@ -217,6 +284,29 @@ def test_unsaid_fields_are_not_checked_and_unknown_wordings_are_unchecked() -> N
     summary = summarize_slots([report])
     assert (summary.rate(), summary.slots) == ("unchecked", 0)
     assert summary.told_unchecked() == "unchecked, since no wording is known: genre (1), steam (1)"
+
+
+def test_a_text_is_spliced_from_texts_of_the_same_condition_and_act(tmp_path: Path) -> None:
+    rows = [{"id": e.id, "table": e.table.to_record(), "text": e.text or ""} for e in flats(240)]
+    (tmp_path / "flats.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    config = Config(
+        corpus=CorpusConfig(source=str(tmp_path / "flats.jsonl"), kinds=("auto",)),
+        output=OutputConfig(str(tmp_path / "prepared"), str(tmp_path / "run")),
+    )
+    store = prepare(config, quiet=True).store
+    assert store.alike == ("condition",)
+    table = Table.of({"street": "7 Iron Street", "rooms": "4", "condition": "C"})
+    offers = Offers(store, 10, Vocabulary.load(tmp_path / "prepared" / "words.json"))
+    tables = [store.tables[int(store.table_of[row])] for row in offers.find(table, ())]
+    assert tables
+    assert {values for each in tables for name, values in each if name == "condition"} == {("C",)}
+    saved = Store.load(tmp_path / "prepared" / "store")
+    assert saved.alike == store.alike
+    unknown = Table.of({"street": "7 Iron Street", "condition": "D"})
+    assert [d.what for d in Known.of(store).doubts(unknown)] == [
+        "no record of the store has 'D' as its condition"
+    ]
+    assert offers.find(unknown, ())
 
 
 @pytest.fixture(scope="module")
