@@ -17,7 +17,7 @@ from textsplice.neighbors.store import Store
 from textsplice.search.reading import JsonRow
 from textsplice.search.seams import Seams
 from textsplice.slots.asking import Asking
-from textsplice.slots.check import check_slots, told
+from textsplice.slots.check import check_slots, out_of_act, told
 from textsplice.slots.lexicon import Lexicon
 from textsplice.slots.wordings import FieldKind
 
@@ -96,8 +96,11 @@ def seam_doubts(seams: Seams | None) -> Iterator[Doubt]:
 def slot_doubts(text: str, table: Table, lexicon: Lexicon) -> Iterator[Doubt]:
     """What of the record is not said, and what is said that it does not have."""
     for slot in check_slots(text, table, lexicon).errors:
-        if slot.status in CHECKED or slot.said:
+        known = lexicon.fields.get(slot.field)
+        if slot.status in CHECKED or slot.said or (known and known.kind == "list"):
             yield Doubt("slot", told(slot))
+    for told_act in out_of_act(text, table, lexicon):
+        yield Doubt("slot", told_act)
 
 
 def judge_doubts(judged: float | None) -> Iterator[Doubt]:

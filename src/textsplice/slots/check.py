@@ -172,6 +172,18 @@ def _ones(words: Sequence[str], field: str) -> Iterator[tuple[int, int]]:
             yield place, place + 1
 
 
+def out_of_act(text: str, table: Table, lexicon: Lexicon) -> Iterator[str]:
+    """What a text does that its table does not ask of it, as clauses: it recommends instead of asking.
+
+    Such fields are no facts and have no slots; what is wrong with them is told, but not counted.
+    """
+    if not lexicon.acts.fields:
+        return
+    for slot in check_slots(text, table, lexicon.acts).errors:
+        if slot.status == "wrong":
+            yield f"it reads like {slot.field} {slot.said}, not {slot.value}"
+
+
 def slot_errors(texts: Sequence[str], tables: Iterable[Table], lexicon: Lexicon) -> list[int]:
     """The number of errors in each text."""
     return [len(check_slots(text, table, lexicon).errors) for text, table in zip(texts, tables, strict=True)]
@@ -205,11 +217,14 @@ def _check_field(
     wordings: FieldWordings,
     elsewhere: set[str],
 ) -> Iterator[Slot]:
-    foreign = _foreign(mentions, values, wordings, elsewhere)
+    others = mentions
     if wordings.kind == "worded" and any(_may_be_said(value, wordings) for value in values):
-        foreign = []  # another value may be one more wording: "high" is said of "5 out of 5"
+        # Another value may be one more wording: "high" is said of "5 out of 5". Its wordings are not.
+        others = [mention for mention in mentions if not mention.verbatim]
+    foreign = _foreign(others, values, wordings, elsewhere)
+    apart = 0 if wordings.kind == "list" else SIDE_BY_SIDE
     for value in values:
-        count = _times_said([mention for mention in mentions if value in mention.values])
+        count = _times_said([mention for mention in mentions if value in mention.values], apart)
         if is_yes_or_no(value) and value not in wordings.wordings and not wordings.kind:
             yield Slot(field, value, "unchecked")
         elif not count and foreign:
@@ -235,10 +250,13 @@ def _may_be_said(value: str, wordings: FieldWordings) -> bool:
     )
 
 
-def _times_said(mentions: Sequence[Mention]) -> int:
-    """Mentions next to each other count once: `a high rating of 5 out of 5`."""
-    apart = sum(b.start - a.stop > SIDE_BY_SIDE for a, b in pairwise(mentions))
-    return apart + 1 if mentions else 0
+def _times_said(mentions: Sequence[Mention], apart: int) -> int:
+    """Mentions next to each other count once: `a high rating of 5 out of 5`.
+
+    Values of a list have nothing `apart` from each other: `PC, Xbox and PC` says PC twice.
+    """
+    times = sum(apart == 0 or b.start - a.stop > apart for a, b in pairwise(mentions))
+    return times + 1 if mentions else 0
 
 
 def _foreign(

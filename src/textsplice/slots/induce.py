@@ -116,22 +116,27 @@ def propose(
     tried = _tried(Lexicon(proposed), second, search)
     measured = measure(tried, second)
     fields = {name: _judged(name, known, measured, settings) for name, known in tried.fields.items()}
-    return Proposal(_with_repeated(Lexicon(fields), second, settings), measured, findings)
+    lexicon = _with_repeated(Lexicon(fields), second, settings).fields
+    kinds_found = {each.field: each.kind for each in findings}
+    fields = {name: replace(known, kind=kinds_found[name]) for name, known in lexicon.items()}
+    return Proposal(Lexicon(fields), measured, findings)
 
 
 def _field(found: Finding, search: Search, counts: Counter[str]) -> FieldWordings:
     """The candidates for the values of a field."""
-    if found.kind == "unsaid":
+    if found.kind == "unsaid" and not found.alike:
         return FieldWordings({}, verbatim=False, kind="unsaid")
-    verbatim = found.kind not in ("yes/no", "coded") and found.said > 0.1
+    verbatim = found.kind not in ("yes/no", "coded", "unsaid") and found.said > 0.1
     wordings: dict[str, tuple[str, ...]] = {}
-    if found.kind in (*WORDED, "said") and len(counts) <= search.settings.most_values:
+    if found.kind in (*WORDED, "said", "unsaid") and len(counts) <= search.settings.most_values:
         phrases = {value: search.candidates(found.field, value, verbatim) for value in counts}
         if found.kind == "yes/no":
             phrases = _with_opposites(phrases)
         wordings = {value: tuple(p.wording() for p in said) for value, said in phrases.items() if said}
     others = tuple(sorted(value for value in counts if value not in wordings)) if verbatim else ()
-    return FieldWordings(wordings, others, verbatim=verbatim, kind=found.kind)
+    # What a text does is tried like a category, and told, though it is no fact.
+    kind = "coded" if found.kind == "unsaid" else found.kind
+    return FieldWordings(wordings, others, verbatim=verbatim, kind=kind)
 
 
 def _with_opposites(phrases: Mapping[str, Sequence[Phrase]]) -> dict[str, list[Phrase]]:

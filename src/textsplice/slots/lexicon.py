@@ -153,6 +153,15 @@ class Lexicon:
         """Finds what a text says; built on first use."""
         return Matcher(self.fields)
 
+    @cached_property
+    def acts(self) -> Lexicon:
+        """The fields that texts do not say, but whose values go with words: what a text does."""
+        acts = {
+            n: replace(f, kind="coded") for n, f in self.fields.items() if f.kind == "unsaid" and f.wordings
+        }
+        others = dict.fromkeys(self.fields, FieldWordings({}, verbatim=False, kind="unsaid")) if acts else {}
+        return Lexicon({**others, **acts})
+
     @property
     def digest(self) -> str:
         """A hash of what it says."""
