@@ -253,7 +253,8 @@ class _Work:
         self.folder.write("summary.md", summed)
         figures = [result.to_dict() for result in results]
         self.folder.write(FIT, fitted(best.name, source=self.source, results=figures))
-        report = write_report(self.out / f"dev-{best.name}.jsonl", self.out / "report.html")
+        lexicon = str(prepared.files.lexicon) if prepared.lexicon else None
+        report = write_report(self.out / f"dev-{best.name}.jsonl", self.out / "report.html", lexicon=lexicon)
         self._tell(result_lines(results, best, self.out, report))
         return Fitted(self.out, best.name, results, report)
 
