@@ -8,12 +8,14 @@ from dataclasses import dataclass, field, replace
 from textsplice.config import CorpusConfig
 from textsplice.corpus import Example, Table, read_corpus
 from textsplice.corpus.asked import asked_fields, with_asked
+from textsplice.corpus.forms import with_forms
 from textsplice.corpus.source import is_one_file
 from textsplice.corpus.splits import SPLITS, table_digest
 from textsplice.errors import CorpusError
 from textsplice.parsing import short_repr
 from textsplice.prepare.texts import Tokenized, unsaid
 from textsplice.search.sentences import ends_with_mark
+from textsplice.slots.forms import find_forms
 from textsplice.slots.kinds import Finding, decide, kinds_of
 from textsplice.slots.lexicon import Lexicon
 from textsplice.slots.placeholders import find_placeholders, folded
@@ -38,6 +40,7 @@ class Look:
     longest: int  # tokens of the longest training text
     left_out: int = 0  # rows, whose texts are placeholders
     placeholders: tuple[str, ...] = ()
+    forms: tuple[str, ...] = ()  # of fields that texts say otherwise than records
     examples: tuple[Example, ...] = field(default=(), repr=False)  # of train
 
     @property
@@ -85,8 +88,8 @@ def look_at(source: str, text_column: str | None, kinds: Sequence[str] = ()) -> 
     dev = found["dev"]
     sample = _few(train)
     marks = [ends_with_mark(tokenize(example.text or "")) for example in sample]
-    asked = asked_fields(train)
-    train = [with_asked(example, asked) for example in train]
+    asked, forms = asked_fields(train), find_forms(train)
+    train = [with_asked(with_forms(example, forms), asked) for example in train]
     fields = tuple(decide(train, ("auto", *kinds)))
     if all(each.kind in NEVER for each in fields):
         raise CorpusError(
@@ -104,6 +107,7 @@ def look_at(source: str, text_column: str | None, kinds: Sequence[str] = ()) -> 
         longest=max(len(tokenize(example.text or "")) for example in train),
         left_out=left_out,
         placeholders=placeholders,
+        forms=forms,
         examples=tuple(train),
     )
 

@@ -26,6 +26,9 @@ def found_lines(look: Look) -> list[str]:
     lines.append("fields:")
     width = max((len(each.field) for each in look.fields), default=0)
     lines += [f"  {each.field:{width}}  {each.kind:7} {each.reason}" for each in look.fields]
+    if look.forms:
+        told = ", ".join(f"{name} as {form}" for name, _, form in (f.rpartition("=") for f in look.forms))
+        lines.append(f"texts say some values in another form, in which they are read: {told}")
     if look.shared:
         lines.append(
             f"{look.shared:.0%} of the dev texts stand word for word in train: scores on them flatter"

@@ -52,7 +52,7 @@ VERSION = 1  # of the stages: raise it when one of them writes something else fr
 EXAMPLES_A_PART = 50_000
 NOT_OF_TEXTS = (
     *("source", "splits", "decontaminate", "targets", "target_alternatives"),
-    *("lists", "list_columns", "asked", "placeholders", "kinds"),
+    *("lists", "list_columns", "asked", "forms", "placeholders", "kinds"),
 )
 
 Report = Callable[[str], None]
@@ -221,6 +221,8 @@ class Build:
             settings["lists"] = corpus.list_columns
         if corpus.asked:
             settings["asked"] = corpus.asked
+        if corpus.forms:
+            settings["forms"] = corpus.forms
         if corpus.placeholders:
             settings["placeholders"] = corpus.placeholders
         files = (self.files.texts(split), self.files.tables(split))

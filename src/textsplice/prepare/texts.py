@@ -20,6 +20,7 @@ from textsplice.errors import CorpusError
 from textsplice.files import atomic_path
 from textsplice.runs.prepared_files import TARGETS
 from textsplice.slots.check import check_slots
+from textsplice.slots.forms import find_forms
 from textsplice.slots.kinds import AUTO, asked_kinds, chosen_kinds
 from textsplice.slots.lexicon import Lexicon
 from textsplice.slots.placeholders import find_placeholders, folded
@@ -69,6 +70,7 @@ def open_split(config: CorpusConfig, split: str) -> Corpus:
         sentences=config.sentences,
         lists=config.list_columns,
         asked=config.asked,
+        forms=config.forms,
     )
 
 
@@ -83,7 +85,13 @@ def as_read(config: CorpusConfig) -> CorpusConfig:
     )
     lists = corpus.require_texts().lists
     placeholders = find_placeholders(corpus) if AUTO in config.kinds else ()
-    return replace(config, list_columns=lists, asked=_asked(config, corpus), placeholders=placeholders)
+    return replace(
+        config,
+        list_columns=lists,
+        asked=_asked(config, corpus),
+        forms=find_forms(corpus) if AUTO in config.kinds else (),
+        placeholders=placeholders,
+    )
 
 
 def _asked(config: CorpusConfig, corpus: Corpus) -> tuple[str, ...]:
@@ -223,7 +231,7 @@ def unsaid(item: Tokenized, lexicon: Lexicon | None) -> int:
     segments: list[Segment] = []
     for segment in item.table.segments:
         known = lexicon.fields.get(segment.field)
-        if known is None or known.kind not in ("worded", "number"):
+        if known is None or known.kind not in ("worded", "yes/no", "number"):
             segments.append(segment)
         elif known.kind == "number":
             segments.append(_digits(segment, item.table.tokens))

@@ -19,12 +19,14 @@ from textsplice.search.seams import Seams
 from textsplice.slots.asking import Asking
 from textsplice.slots.check import check_slots, out_of_act, told
 from textsplice.slots.lexicon import Lexicon
+from textsplice.slots.numbers import stray_numbers
 from textsplice.slots.wordings import FieldKind
 
 Why = Literal["field", "value", "slot", "seam", "judge"]
 # A field with few values, each of many records, is a choice among them; a name or a price is not.
 FEW_VALUES, RECORDS_EACH = 12, 5
 IMPROBABLE = -0.8  # mean log-probability per token; half of a trained writer's own texts have above -0.3
+SAMPLE, STRAYING, SEVERAL = 1000, 0.3, 2  # texts; share with numbers of their own; texts that say one
 CHECKED = ("missing", "wrong", "added")
 
 
@@ -59,6 +61,8 @@ class Known:
     choices: dict[str, frozenset[str]]
     kinds: dict[str, FieldKind]
     asking: Asking = field(default_factory=lambda: Asking({}))
+    # Numbers that texts say though no record has them (`open 24 hours`); None: such numbers are no doubt.
+    usual: frozenset[str] | None = None
 
     @classmethod
     def of(cls, store: Store) -> Known:
@@ -75,7 +79,18 @@ class Known:
         }
         tables = [store.tables[number] for number in store.table_of.tolist()] if store.alike else []
         asking = Asking.of(zip(tables, store.texts, strict=False))
-        return cls(frozenset(values), choices, dict(store.kinds), asking)
+        return cls(frozenset(values), choices, dict(store.kinds), asking, _usual(store))
+
+    def strays(self, text: str, table: Table) -> list[str]:
+        """The numbers of a text that its record does not have, as clauses."""
+        if self.usual is None:
+            return []
+        found = stray_numbers(text, (value for _, values in table for value in values))
+        return [
+            f"it says {number!r}, which the record does not have"
+            for number in dict.fromkeys(found)
+            if _folded(number) not in self.usual
+        ]
 
     def doubts(self, table: Table) -> Iterator[Doubt]:
         """Fields and values of a record that no record of the store has."""
@@ -85,6 +100,22 @@ class Known:
             for value in values:
                 if name in self.choices and _folded(value) not in self.choices[name]:
                     yield Doubt("value", f"no record of the store has {value!r} as its {name}")
+
+
+def _usual(store: Store) -> frozenset[str] | None:
+    """The numbers that several texts say though their records lack them; None if that is what texts do."""
+    if not store.kinds:
+        return None
+    counts, odd = Counter[str](), 0
+    rows = range(0, len(store), -(-len(store) // SAMPLE) or 1)
+    for row in rows:
+        table = store.tables[int(store.table_of[row])]
+        found = {_folded(n) for n in stray_numbers(store.texts[row], (v for _, vs in table for v in vs))}
+        counts.update(found)
+        odd += bool(found)
+    if odd > STRAYING * len(rows):
+        return None
+    return frozenset(number for number, count in counts.items() if count >= SEVERAL)
 
 
 def seam_doubts(seams: Seams | None) -> Iterator[Doubt]:
@@ -124,6 +155,7 @@ def find_doubts(
         *known.doubts(table),
         *slot_doubts(text, table, checker),
         *([Doubt("slot", astray)] if astray else []),
+        *(Doubt("slot", stray) for stray in known.strays(text, table)),
         *seam_doubts(seams),
         *judge_doubts(judged),
     )

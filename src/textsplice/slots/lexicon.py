@@ -51,6 +51,7 @@ VALUES = "values"  # the name of the lexicon of the tables at hand
 SETS = "_sets"
 _COMMA = frozenset(",;|")
 _BETWEEN = re.compile(r"\s*[,;|]\s*(?:(?:and|or|&)\s+)?|\s+and\s+")  # items of a list in one value
+_ENTITY = re.compile(r"&#?\w+;")  # &amp; ends in a semicolon that separates nothing
 _SET = re.compile(r"\{([A-Z_]+)\}")
 _KEYS = ("kind", "verbatim", "repeatable", "partial", "generic", "neutral", "values", "wordings")
 KINDS = get_args(FieldKind)
@@ -257,7 +258,9 @@ def items_of(values: Iterable[str], kind: str) -> list[str]:
     """
     if kind != "list":
         return list(values)
-    several = ([value] if _COMMA.isdisjoint(value) else _BETWEEN.split(value) for value in values)
+    several = (
+        [value] if _COMMA.isdisjoint(_ENTITY.sub("", value)) else _BETWEEN.split(value) for value in values
+    )
     return [item for items in several for item in map(str.strip, items) if item]
 
 

@@ -7,7 +7,7 @@ value without one by any.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
@@ -23,22 +23,22 @@ _NAMES = """
 $, dollar, usd
 €, euro, eur
 %, percent, per cent, pct, prozent, por ciento
-m², m 2, m2, sqm, sq m, qm, square metre, square meter, quadratmeter, metros cuadrados
+m², m 2, m2, sqm, sq m, qm, square metre, square meter, quadratmeter, quadratmetern, metros cuadrados
 ft², sqft, sq ft, square foot, square feet
-km, kilometre, kilometer, kilómetro
-km/h, km h, kmh, kph, kilometre per hour, kilometres per hour, kilometers per hour
-m, metre, meter, metro
-cm, centimetre, centimeter
-mm, millimetre, millimeter
+km, kilometre, kilometer, kilometern, kilómetro
+km/h, km h, kmh, kph, kilometre per hour, kilometres per hour, stundenkilometer, stundenkilometern
+m, metre, meter, metern, metro
+cm, centimetre, centimeter, zentimeter, zentimetern, centímetro
+mm, millimetre, millimeter, millimetern, milímetro
 kg, kilogram, kilo, kilogramm
 g, gram, gramme
 l, litre, liter, litro
 mi, mile
 mph, miles per hour
 ft, foot, feet
-in, inch, inches
-min, minute
-h, hour, hr, hora
+inch, inches
+min, minute, minuten, minuto
+h, hour, hr, stunde, stunden, hora
 kw, kilowatt
 kwh, kilowatt hour
 hp, horsepower
@@ -59,6 +59,15 @@ _TWO_UNITS = re.compile(
     rf"(?:[\s-](?P<second>{_NAME})(?!\w))?",
     re.IGNORECASE,
 )
+
+
+# A number with at most one unit; `4th` and `T4` are none.
+_ONE_UNIT = re.compile(
+    rf"(?<![\w.,])(?:(?P<sign>[{_SIGNS}])\s?)?(?P<number>{_DIGITS.pattern})"
+    rf"(?:[\s-]?(?P<unit>{_NAME})(?!\w)|(?!\w|[.,]\d))",
+    re.IGNORECASE,
+)
+_ANY_DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 class Quantity(NamedTuple):
@@ -95,7 +104,7 @@ def places(words: Sequence[str], wanted: Quantity) -> list[tuple[int, int]]:
         elif place and words[place - 1] in _SIGNS and words[place - 1] == wanted.unit:
             found.append((place - 1, place + 1))
         else:
-            stops = range(place + 1 + LONGEST_UNIT, place + 1, -1)
+            stops = range(min(place + 1 + LONGEST_UNIT, len(words)), place + 1, -1)
             stop = next((s for s in stops if unit_of(" ".join(words[place + 1 : s])) == wanted.unit), None)
             found += [(place, stop)] if stop else []
     return found
@@ -108,6 +117,24 @@ def units_twice(text: str) -> dict[Decimal, str]:
         units = [unit_of(unit.strip().lower()) for unit in match.group("sign", "first", "second") if unit]
         if len(set(units)) < len(units):
             found[Decimal(match["number"].replace(",", ""))] = match[0]
+    return found
+
+
+def stray_numbers(text: str, values: Iterable[str]) -> list[str]:
+    """The numbers of a text that none of these values has, or only with another unit: `23 mm` of `23 °C`."""
+    known: dict[Decimal, set[str]] = {}
+    for value in values:
+        unit = wanted.unit if (wanted := quantity(value)) else ""
+        for digits in _ANY_DIGITS.findall(value):
+            for form in {digits.replace(",", ""), *re.split("[.,]", digits)}:
+                if form.count(".") <= 1:
+                    known.setdefault(Decimal(form), set()).add(unit)
+    found: list[str] = []
+    for match in _ONE_UNIT.finditer(text):
+        unit = unit_of((match["sign"] or match["unit"] or "").lower())
+        units = known.get(Decimal(match["number"].replace(",", "")))
+        if units is None or (unit and "" not in units and unit not in units):
+            found.append(match[0])
     return found
 
 

@@ -64,6 +64,7 @@ def train(
             config.corpus,
             list_columns=found.list_columns,
             asked=found.asked,
+            forms=found.forms,
             placeholders=found.placeholders,
         ),
     )
