@@ -22,12 +22,12 @@ from textsplice.neighbors.store import Store
 from textsplice.prepare import prepare
 from textsplice.search.doubts import Known, find_doubts
 from textsplice.search.offers import Offers
-from textsplice.slots.check import check_slots, summarize_slots
+from textsplice.slots.check import check_slots, out_of_act, summarize_slots
 from textsplice.slots.induce import propose
 from textsplice.slots.kinds import Finding, chosen_kinds, decide, find_kinds, kinds_of
 from textsplice.slots.lexicon import Lexicon, items_of
-from textsplice.slots.numbers import amount_of, places, quantity
-from textsplice.slots.wordings import words_of
+from textsplice.slots.numbers import amount_of, places, quantity, stray_numbers
+from textsplice.slots.wordings import FieldWordings, words_of
 from textsplice.splicer import Splicer, verify
 from textsplice.text import Vocabulary
 from textsplice.text.linearize import NOTHING_UNSAID, Unsaid, linearize, unsaid_in
@@ -99,6 +99,31 @@ def test_a_category_that_only_other_words_say_is_found_and_codes_are_not() -> No
     assert str(check_slots("A flat at 1 Night Street. It is in need of work.", table, lexicon)) == "ok"
     silent = linearize(table, "words", Unsaid.of_kinds({"condition": "coded"}))
     assert [segment.field for segment in silent.segments] == ["street"]
+
+
+def test_a_text_of_another_act_is_told_and_not_scored(tmp_path: Path) -> None:
+    lexicon = propose(games(600)).lexicon
+    table = Table.of({"act": "recommend", "name": "Night Drift"})
+    wrong, right = "You told me about Night Drift, correct?", "Have you tried Night Drift?"
+    for text, told_of in ((wrong, ["it reads like act verify_attribute, not recommend"]), (right, [])):
+        assert list(out_of_act(text, table, lexicon)) == told_of
+        assert [slot.field for slot in check_slots(text, table, lexicon).slots] == ["name"]
+    path = tmp_path / "lexicon.toml"
+    path.write_text(lexicon.to_toml())
+    assert Lexicon.load(path).acts.fields["act"].wordings
+
+
+def test_a_list_says_each_value_once_and_another_wording_is_wrong() -> None:
+    table = Table.of({"platforms": ["PC", "Xbox"], "rating": "good"})
+    rated = FieldWordings({"poor": ("hated",)}, ("good",), kind="worded")
+    lexicon = Lexicon({"platforms": FieldWordings({}, ("PC", "Xbox"), kind="list"), "rating": rated})
+    for text, told_of in (
+        ("A good one for PC and Xbox.", "ok"),
+        ("A good one for PC, Xbox and PC.", "platforms (PC) is said twice"),
+        ("I hated it on PC and Xbox.", "rating (good) is said to be poor"),
+        ("Fine on PC and Xbox.", "ok"),
+    ):
+        assert str(check_slots(text, table, lexicon)) == told_of
 
 
 def test_what_names_the_act_of_a_text_is_no_fact_but_must_agree() -> None:
@@ -259,6 +284,29 @@ def test_a_unit_that_is_said_twice_is_a_slip(value: str, said: str, twice: bool)
     assert str(report) == told
     known = Known(frozenset({"size"}), {}, {"size": "number"})
     assert [doubt.what for doubt in find_doubts(f"It has {said}.", table, None, known)] == [told] * twice
+
+
+@pytest.mark.parametrize(
+    ("text", "strays"),
+    [
+        ("29 Grad, nachts 23 Grad", []),
+        ("23 Grad, dazu 23 Millimeter Regen", ["23 Millimeter"]),
+        ("The T4 of 1,000 for £20 in all, the 4th", []),
+        ("7 doors for £25", ["7", "£25"]),
+    ],
+)
+def test_numbers_that_no_value_has_are_found(text: str, strays: list[str]) -> None:
+    assert stray_numbers(text, ["29 °C", "23 °C", "1000", "£20", "T4"]) == strays
+
+
+def test_such_a_number_is_doubtful_unless_texts_say_it_anyway() -> None:
+    known = Known(frozenset({"size"}), {}, {"size": "number"}, usual=frozenset({"24 hours"}))
+    table = Table.of({"size": "30 m²"})
+    said = "It has 30 m² and is open 24 hours a day, with 5 lifts."
+    assert [doubt.what for doubt in find_doubts(said, table, None, known)] == [
+        "it says '5', which the record does not have"
+    ]
+    assert not find_doubts(said, table, None, replace(known, usual=None))
 
 
 # What follows from kinds
