@@ -12,6 +12,13 @@ from textsplice.corpus import Example, Table, read_corpus
 from textsplice.corpus.asked import ASKED, ask, asked_fields
 from textsplice.errors import ConfigError
 from textsplice.runs.prepared import Prepared
+from textsplice.search.doubts import Known, find_doubts
+from textsplice.search.offers import Offers
+from textsplice.slots.asking import Asking
+from textsplice.slots.check import check_slots
+from textsplice.slots.induce import propose
+from textsplice.slots.lexicon import Lexicon
+from textsplice.slots.wordings import FieldWordings
 
 NAMES = [
     f"{first} {second}"
@@ -91,3 +98,47 @@ def test_people_have_the_last_word(games: Path, tmp_path: Path) -> None:
     assert prepared_from(games, tmp_path / "none").config.corpus.asked == ()
     with pytest.raises(ConfigError, match="no table has the field 'mode'"):
         prepared_from(games, tmp_path / "wrong", "mode=asked")
+
+
+QUESTIONS = {
+    "balcony": ("Does it have a balcony?", "Is there a balcony?"),
+    "price": ("What is the price?", "How much does it cost?", "What does it cost a month?"),
+}
+
+
+def test_a_question_about_another_field_is_doubtful() -> None:
+    pairs = [
+        (Table.of({"name": n, f: ASKED}), q) for f, all_ in QUESTIONS.items() for q in all_ for n in NAMES
+    ]
+    asking = Asking.of(pairs)
+    known = Known(frozenset({"name", "balcony", "price"}), {}, {}, asking)
+    price = Table.of({"price": ASKED})
+    for text, doubt in (
+        ("Does it have a balcony?", ["it asks for balcony, not for price"]),
+        ("Thank you.", ["it does not ask for price"]),
+        ("How much does it cost?", []),
+        ("And what else?", []),  # nothing shows what it asks for
+    ):
+        assert [each.what for each in find_doubts(text, price, None, known)] == doubt
+    assert find_doubts("Does it have a balcony?", Table.of({"name": "Amber"}), None, known)[0].why == "slot"
+    assert asking.astray("Does it have a balcony?", Table.of({"name": "Amber"})) is None
+
+
+def test_a_question_says_nothing_of_what_it_asks_for() -> None:
+    tables = [Table.of({"steam": "yes"}), Table.of({"steam": ASKED}), Table.of({"genre": ["?"]})]
+    lexicon = Lexicon({"steam": FieldWordings({"yes": ("on steam",)}, verbatim=False, kind="yes/no")})
+    assert str(check_slots("Is it on Steam?", tables[1], lexicon)) == "ok"
+    assert Lexicon.of_tables(tables).fields["genre"].values == ()
+    examples = [
+        Example(str(n), tables[n % 2], ("It is on Steam.", "Is it on Steam?")[n % 2]) for n in range(80)
+    ]
+    assert "?" not in propose(examples).lexicon.fields["steam"].known_values()
+
+
+def test_a_record_that_asks_is_given_texts_that_ask_for_the_same(games: Path, tmp_path: Path) -> None:
+    prepared = prepared_from(games, tmp_path / "prepared", "auto")
+    assert prepared.store.alike == ("modes",)
+    asking = Table.of({"name": "Elm Keep", "modes": ASKED})
+    rows = Offers(prepared.store, 5, prepared.vocabulary).find(asking, ())
+    assert rows
+    assert all("Which modes" in prepared.store.texts[row] for row in rows)

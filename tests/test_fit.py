@@ -190,6 +190,30 @@ def test_a_part_of_a_large_file_has_whole_records(ending: str, tmp_path: Path) -
         sampled("bundled", None, 10)
 
 
+def test_a_part_is_read_and_refused_as_the_whole(tmp_path: Path) -> None:
+    rows = [f"N{n};{n};caf\u00e9 N{n} costs {n}." for n in range(200)]
+    path = tmp_path / "x.csv"
+    path.write_text("\n".join(["name;n;text", *rows]), encoding="utf-8-sig")
+    part = tmp_path / "part.csv"
+    part.write_text(sampled(str(path), None, 50)[0], encoding="utf-8")
+    assert {e.table.to_record()["name"] for e in read_corpus(part)} < {
+        e.table.to_record()["name"] for e in read_corpus(path)
+    }
+    path.write_bytes("\n".join(["name;n;text", *rows[:90]]).encode() + "\ncaf\u00e9;1;x\n".encode("cp1252"))
+    told: list[str] = []
+    for limit in (None, 50):
+        with pytest.raises(CorpusError) as caught:
+            textsplice.fit(str(path), tmp_path / "out", limit=limit)
+        told.append(str(caught.value))
+    assert told[0] == told[1]
+    assert "x.csv:92: byte 0xe9" in told[0]
+    assert "Save the file as UTF-8." in told[0]
+    path.with_suffix(".jsonl").write_text('{"name": "a", "text": "b"}\n{"name": }\n')
+    with pytest.raises(CorpusError, match=r"x\.jsonl:2: is not JSON"):
+        sampled(str(path.with_suffix(".jsonl")), None, 50)
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_missing_text_column_names_the_columns(offers: Path, tmp_path: Path) -> None:
     for column in (None, "words"):
         with pytest.raises(CorpusError, match="maker"):

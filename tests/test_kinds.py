@@ -5,25 +5,31 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from games import games
+from games import NAMES, games
 from textsplice.cli import app
 from textsplice.config import Config, CorpusConfig, OutputConfig
 from textsplice.corpus import read_corpus
 from textsplice.corpus.table import Example, Table
 from textsplice.errors import ConfigError, VerificationError
+from textsplice.neighbors.store import Store
 from textsplice.prepare import prepare
-from textsplice.slots.check import check_slots, summarize_slots
+from textsplice.search.doubts import Known, find_doubts
+from textsplice.search.offers import Offers
+from textsplice.slots.check import check_slots, out_of_act, summarize_slots
+from textsplice.slots.induce import propose
 from textsplice.slots.kinds import Finding, chosen_kinds, decide, find_kinds, kinds_of
 from textsplice.slots.lexicon import Lexicon, items_of
-from textsplice.slots.numbers import amount_of, places, quantity
-from textsplice.slots.wordings import words_of
+from textsplice.slots.numbers import amount_of, places, quantity, stray_numbers
+from textsplice.slots.wordings import FieldWordings, words_of
 from textsplice.splicer import Splicer, verify
+from textsplice.text import Vocabulary
 from textsplice.text.linearize import NOTHING_UNSAID, Unsaid, linearize, unsaid_in
 
 
@@ -42,6 +48,93 @@ def test_every_kind_is_found_among_games() -> None:
         "multiplayer": "yes/no",
         "price": "number",
     }
+
+
+CONDITIONS = {
+    "A": ("as good as new", "freshly redecorated"),
+    "B": ("showing some wear", "in decent shape"),
+    "C": ("in need of work", "for somebody handy"),
+}
+
+
+def flats(count: int, seed: int = 1, conditions: str = "ABC") -> list[Example]:
+    """Flats whose condition is a letter that texts put into words, with codes that they do not."""
+    draw = Random(seed)
+    examples: list[Example] = []
+    for number in range(count):
+        street, condition = f"{draw.randrange(1, 90)} {draw.choice(NAMES)} Street", draw.choice(conditions)
+        record = {
+            "ref": f"LT{draw.randrange(10**5)}",
+            "agent": draw.choice(("KL", "MT")),
+            "energy": draw.choice("ABCDE"),
+            "street": street,
+            "rooms": str(draw.randint(2, 6)),
+            "condition": condition,
+        }
+        rooms = f"{record['rooms']} rooms"
+        said = [
+            draw.choice((f"A flat at {street} with {rooms}.", f"{street}: {rooms}.")),
+            draw.choice(("It is {}.", "The place is {}.")).format(draw.choice(CONDITIONS[condition])),
+        ]
+        examples.append(Example(str(number), Table.of(record), " ".join(said)))
+    return examples
+
+
+def test_a_category_that_only_other_words_say_is_found_and_codes_are_not() -> None:
+    examples = flats(300)
+    found = {each.field: each for each in find_kinds(examples)}
+    assert {name: each.kind for name, each in found.items()} == {
+        "ref": "unsaid",
+        "agent": "unsaid",
+        "energy": "unsaid",
+        "street": "said",
+        "rooms": "number",
+        "condition": "coded",
+    }
+    assert [name for name, each in found.items() if each.alike] == ["condition"]
+    table = Table.of({"street": "1 Night Street", "condition": "C"})
+    lexicon = propose(examples).lexicon
+    wrong = "A flat at 1 Night Street. It is freshly redecorated."
+    assert str(check_slots(wrong, table, lexicon)) == "condition (C) is said to be A"
+    assert str(check_slots("A flat at 1 Night Street. It is in need of work.", table, lexicon)) == "ok"
+    silent = linearize(table, "words", Unsaid.of_kinds({"condition": "coded"}))
+    assert [segment.field for segment in silent.segments] == ["street"]
+
+
+def test_a_text_of_another_act_is_told_and_not_scored(tmp_path: Path) -> None:
+    lexicon = propose(games(600)).lexicon
+    table = Table.of({"act": "recommend", "name": "Night Drift"})
+    wrong, right = "You told me about Night Drift, correct?", "Have you tried Night Drift?"
+    for text, told_of in ((wrong, ["it reads like act verify_attribute, not recommend"]), (right, [])):
+        assert list(out_of_act(text, table, lexicon)) == told_of
+        assert [slot.field for slot in check_slots(text, table, lexicon).slots] == ["name"]
+    path = tmp_path / "lexicon.toml"
+    path.write_text(lexicon.to_toml())
+    assert Lexicon.load(path).acts.fields["act"].wordings
+
+
+def test_a_list_says_each_value_once_and_another_wording_is_wrong() -> None:
+    table = Table.of({"platforms": ["PC", "Xbox"], "rating": "good"})
+    rated = FieldWordings({"poor": ("hated",)}, ("good",), kind="worded")
+    lexicon = Lexicon({"platforms": FieldWordings({}, ("PC", "Xbox"), kind="list"), "rating": rated})
+    for text, told_of in (
+        ("A good one for PC and Xbox.", "ok"),
+        ("A good one for PC, Xbox and PC.", "platforms (PC) is said twice"),
+        ("I hated it on PC and Xbox.", "rating (good) is said to be poor"),
+        ("Fine on PC and Xbox.", "ok"),
+    ):
+        assert str(check_slots(text, table, lexicon)) == told_of
+
+
+def test_what_names_the_act_of_a_text_is_no_fact_but_must_agree() -> None:
+    for name in ("act", "kind_of_reply"):
+        examples = [
+            replace(e, table=Table(tuple((name if f == "act" else f, v) for f, v in e.table)))
+            for e in games(300)
+        ]
+        found = {each.field: each for each in find_kinds(examples)}
+        assert found[name].kind == "unsaid"
+        assert found[name].alike
 
 
 def test_the_kinds_of_the_bundled_corpus_are_those_of_its_lexicon() -> None:
@@ -112,7 +205,7 @@ def test_a_kind_that_is_none_is_refused_with_those_there_are(wrong: str) -> None
         chosen_kinds([wrong])
     assert str(caught.value) == (
         f'corpus.kinds: {wrong!r} is not of the form FIELD=KIND. Write "auto", or for example'
-        ' "id=unsaid". Kinds: said, list, number, yes/no, worded, unsaid, asked.'
+        ' "id=unsaid". Kinds: said, list, number, yes/no, worded, coded, unsaid, asked.'
     )
 
 
@@ -143,6 +236,10 @@ def test_a_field_that_no_table_has_is_refused() -> None:
         ("1000", "10 00", False),
         ("1", "one of the best", False),
         ("20-25", "20", False),
+        ("169 m²", "169 square metres", True),
+        ("169 m²", "169 sq m", True),
+        ("169 m²", "169 m", False),
+        ("45 km/h", "45 kilometres per hour", True),
     ],
 )
 def test_a_number_is_said_in_an_equal_form_only(value: str, text: str, said: bool) -> None:
@@ -164,6 +261,52 @@ def test_the_checker_takes_equal_numbers_and_no_others() -> None:
     assert str(check_slots("It costs $1500.", tables[0], lexicon)) == "price ($1000) is said to be $1500"
     as_written = Lexicon.of_tables(tables)
     assert str(check_slots("It costs 1,000 dollars.", tables[0], as_written)) == "price ($1000) is missing"
+
+
+@pytest.mark.parametrize(
+    ("value", "said", "twice"),
+    [
+        ("169 m²", "169 m² square metres", True),
+        ("£450", "£450 pounds", True),
+        ("12 km", "12 km kilometres", True),
+        ("30 %", "30 % percent", True),
+        ("20 euros", "€20 euros", True),
+        ("169 m²", "169 square metres", False),
+        ("12 km", "12 km, 3 kilometres of it uphill", False),
+        ("2 h", "2 h 30 min", False),
+    ],
+)
+def test_a_unit_that_is_said_twice_is_a_slip(value: str, said: str, twice: bool) -> None:
+    table = Table.of({"size": value})
+    lexicon = Lexicon.of_tables([table], {"size": "number"})
+    report = check_slots(f"It has {said}.", table, lexicon)
+    told = f"size ({value}) is said with its unit twice: {said}" if twice else "ok"
+    assert str(report) == told
+    known = Known(frozenset({"size"}), {}, {"size": "number"})
+    assert [doubt.what for doubt in find_doubts(f"It has {said}.", table, None, known)] == [told] * twice
+
+
+@pytest.mark.parametrize(
+    ("text", "strays"),
+    [
+        ("29 Grad, nachts 23 Grad", []),
+        ("23 Grad, dazu 23 Millimeter Regen", ["23 Millimeter"]),
+        ("The T4 of 1,000 for £20 in all, the 4th", []),
+        ("7 doors for £25", ["7", "£25"]),
+    ],
+)
+def test_numbers_that_no_value_has_are_found(text: str, strays: list[str]) -> None:
+    assert stray_numbers(text, ["29 °C", "23 °C", "1000", "£20", "T4"]) == strays
+
+
+def test_such_a_number_is_doubtful_unless_texts_say_it_anyway() -> None:
+    known = Known(frozenset({"size"}), {}, {"size": "number"}, usual=frozenset({"24 hours"}))
+    table = Table.of({"size": "30 m²"})
+    said = "It has 30 m² and is open 24 hours a day, with 5 lifts."
+    assert [doubt.what for doubt in find_doubts(said, table, None, known)] == [
+        "it says '5', which the record does not have"
+    ]
+    assert not find_doubts(said, table, None, replace(known, usual=None))
 
 
 # What follows from kinds
@@ -189,6 +332,29 @@ def test_unsaid_fields_are_not_checked_and_unknown_wordings_are_unchecked() -> N
     summary = summarize_slots([report])
     assert (summary.rate(), summary.slots) == ("unchecked", 0)
     assert summary.told_unchecked() == "unchecked, since no wording is known: genre (1), steam (1)"
+
+
+def test_a_text_is_spliced_from_texts_of_the_same_condition_and_act(tmp_path: Path) -> None:
+    rows = [{"id": e.id, "table": e.table.to_record(), "text": e.text or ""} for e in flats(240)]
+    (tmp_path / "flats.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    config = Config(
+        corpus=CorpusConfig(source=str(tmp_path / "flats.jsonl"), kinds=("auto",)),
+        output=OutputConfig(str(tmp_path / "prepared"), str(tmp_path / "run")),
+    )
+    store = prepare(config, quiet=True).store
+    assert store.alike == ("condition",)
+    table = Table.of({"street": "7 Iron Street", "rooms": "4", "condition": "C"})
+    offers = Offers(store, 10, Vocabulary.load(tmp_path / "prepared" / "words.json"))
+    tables = [store.tables[int(store.table_of[row])] for row in offers.find(table, ())]
+    assert tables
+    assert {values for each in tables for name, values in each if name == "condition"} == {("C",)}
+    saved = Store.load(tmp_path / "prepared" / "store")
+    assert saved.alike == store.alike
+    unknown = Table.of({"street": "7 Iron Street", "condition": "D"})
+    assert [d.what for d in Known.of(store).doubts(unknown)] == [
+        "no record of the store has 'D' as its condition"
+    ]
+    assert offers.find(unknown, ())
 
 
 @pytest.fixture(scope="module")

@@ -80,8 +80,8 @@ def test_words_of_no_meaning_are_no_wordings() -> None:
     assert propose(examples).lexicon.fields["linux"].wordings == {}
 
 
-def test_unsaid_fields_have_no_wordings_and_are_written_so(proposal: Proposal) -> None:
-    assert proposal.lexicon.fields["act"] == FieldWordings({}, verbatim=False, kind="unsaid")
+def test_codes_have_no_wordings_and_unsaid_fields_are_written_so(proposal: Proposal) -> None:
+    assert proposal.lexicon.fields["id"] == FieldWordings({}, verbatim=False, kind="unsaid")
     assert tomllib.loads(proposal.to_toml())["act"]["kind"] == "unsaid"
 
 

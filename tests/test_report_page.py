@@ -25,6 +25,8 @@ from textsplice.report.page import player
 from textsplice.report.plain import plain
 from textsplice.search.doubts import Doubt
 from textsplice.search.generation import Generation
+from textsplice.slots.check import check_slots
+from textsplice.slots.lexicon import Lexicon
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -171,6 +173,33 @@ def test_the_same_text_is_shown_once(tmp_path: Path) -> None:
     run = write_run(tmp_path / "walks", [bakery("d0"), numbered(1), bakery("d2")])
     shown: list[Any] = json.loads(Visible(report_html(run)).data)["derivations"]
     assert [row["id"] for row in shown] == ["d0", "d01"]
+
+
+def test_values_are_marked_as_the_checker_counts_them(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "walks", [numbered(0)])
+    row = numbered(0)
+    lexicon = tmp_path / "mine.toml"
+    lexicon.write_text(
+        '[kind]\nverbatim = false\n[kind.wordings]\nbakery = ["number"]\ntavern = ["no such words"]\n'
+        '[near]\nverbatim = false\n[near.wordings]\n"the old canal lock" = ["no such words"]\n'
+        '[dish]\nkind = "worded"\nverbatim = false\n[price]\nkind = "unsaid"\n'
+    )
+    shown: list[Any] = json.loads(Visible(report_html(run, lexicon=str(lexicon))).data)["derivations"]
+    marks = {cell["field"]: cell.get("mark") for cell in shown[0]["cells"]}
+    checked = check_slots(row.text, row.table, Lexicon.load(lexicon))
+    assert {slot.field: slot.status for slot in checked.slots} == {
+        "name": "ok",
+        "kind": "ok",
+        "dish": "unchecked",
+        "near": "missing",
+    }
+    assert marks["name"] == marks["kind"] == ["✓", "said"]
+    assert marks["near"] == ["✗", "missing"]
+    assert marks["dish"] == ["?", "unchecked: no wording is known"]
+    assert marks["price"] == ["·", "not looked for"]
+    assert (
+        "mark" not in json.loads(Visible(report_html(run, lexicon="none")).data)["derivations"][0]["cells"][0]
+    )
 
 
 def test_doubtful_texts_come_first_with_their_reasons(tmp_path: Path) -> None:

@@ -25,6 +25,23 @@ def test_each_value_is_replaced_by_this_tables_whatever_its_length() -> None:
     assert splices == [Splice(0, 0, 1, 0, 9), Splice(3, 4, 0, 5, 7), Splice(7, 8, 0, 1, 4)]
 
 
+def test_where_the_neighbor_says_the_unit_only_the_number_is_put_in() -> None:
+    own, table = (linearize(Table.of({"size": f"{size} m²", "name": "A"})) for size in (152, 169))
+    near = OfferedNeighbor(
+        "n", "It has 152 square metres.", (BEGIN, "It", "has", MASK, "square", "metres", ".", END)
+    )
+    first = Splice(0, 0, 1, 0, 8)
+    whole = table.segments[0]
+    assert swap_values(Sources(table, (near,), {}), 0, own, "words", {"size"}) == [
+        first,
+        Splice(3, 4, 0, 1, 2),
+    ]
+    assert swap_values(Sources(table, (near,), {}), 0, own, "words") == [
+        first,
+        Splice(3, 4, 0, 1, whole.stop),
+    ]
+
+
 def test_a_neighbor_that_shows_a_field_this_table_lacks_is_passed_over() -> None:
     thai = OfferedNeighbor("t", "Aromi is Thai.", (BEGIN, MASK, "is", MASK, ".", END))
     sources, outcome = swap(SwapTask(TABLE, (), "words"), [(thai, OWN), (NEAR, OWN)], window=2)

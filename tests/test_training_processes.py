@@ -8,6 +8,8 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ from textsplice.config import Config, to_toml
 from textsplice.errors import DivergedError, TrainingError
 from textsplice.runs import Run
 from textsplice.runs.journal import read_journal
-from textsplice.training import TrainingResult, train
+from textsplice.training import TrainingResult, launch, train
 from training_corpus import prepare_tiny, tiny_config
 
 PROGRAM = (
@@ -50,6 +52,24 @@ def test_two_processes_learn_what_one_learns(folder: Path, tmp_path: Path) -> No
     assert together.best_loss == pytest.approx(alone.best_loss, rel=1e-4)
     rows = [read_journal(Path(result.run) / "journal.jsonl") for result in (alone, together)]
     assert [row["loss"] for row in rows[1]] == pytest.approx([row["loss"] for row in rows[0]], rel=1e-4)
+
+
+def test_an_interrupt_before_the_first_step_says_what_to_do(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(*_: object) -> subprocess.Popen[str]:
+        return subprocess.Popen(["sleep", "60"], stdout=subprocess.PIPE, text=True)
+
+    @contextmanager
+    def at_once() -> Generator[Callable[[], bool]]:
+        yield lambda: True
+
+    monkeypatch.setattr(launch, "_start", start)
+    monkeypatch.setattr(launch, "stop_requested", at_once)
+    with pytest.raises(TrainingError) as caught:
+        train(config_of(folder, tmp_path / "run", "training.processes=2"), quiet=True)
+    told = f"{tmp_path / 'run'}: interrupted before the first step. Give the same command again."
+    assert str(caught.value) == told
 
 
 @pytest.mark.slow

@@ -28,6 +28,8 @@ LATER_SETTINGS = (
     ("corpus", "lists"),
     ("corpus", "list_columns"),
     ("corpus", "asked"),
+    ("corpus", "placeholders"),
+    ("corpus", "forms"),
     ("corpus", "kinds"),
     ("neighbors", "score"),
     ("policy", "mask_fields"),
@@ -103,6 +105,10 @@ class CorpusConfig:
     list_columns: tuple[str, ...] = ()
     # Written by `prepare`: the fields that ask for a value where a record names them without one.
     asked: tuple[str, ...] = ()
+    # Written by `prepare`: fields whose values texts say in another form, such as "price=1,000".
+    forms: tuple[str, ...] = ()
+    # Written by `prepare`: texts that stand where nobody has written one ("TBC"), which are left out.
+    placeholders: tuple[str, ...] = ()
     # What kinds of fields there are: "auto" finds them, "id=unsaid" says so. None: as if all were said.
     kinds: tuple[str, ...] = ()
 

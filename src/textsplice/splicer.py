@@ -370,6 +370,7 @@ class Splicer:
             self._offers,
             ApprovedProposer(self._offers) if search.approved_first and self.store.approved else None,
             self.config.corpus.asked,
+            self.config.corpus.forms,
             self.wordings,
         )
 

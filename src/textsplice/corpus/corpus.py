@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from textsplice.corpus.asked import with_asked
+from textsplice.corpus.forms import with_forms
 from textsplice.corpus.reader import Reader
 from textsplice.corpus.splits import CUT_VERSION, Cut
 from textsplice.corpus.table import Example
@@ -73,8 +74,9 @@ class Corpus:
         return self._reader.id_of(number)
 
     def __iter__(self) -> Iterator[Example]:
-        asked = self._reader.options.asked
-        return (with_asked(example, asked) for example in self._reader.examples())
+        options = self._reader.options
+        formed = (with_forms(example, options.forms) for example in self._reader.examples())
+        return (with_asked(example, options.asked) for example in formed)
 
     def __len__(self) -> int:
         return self._count

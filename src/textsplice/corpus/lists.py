@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from html import unescape
 from typing import cast
 
 from textsplice.errors import ConfigError, CorpusError
@@ -31,6 +32,8 @@ LONGEST = {"|": (120, 12), ";": (80, 6)}
 ENOUGH = {"|": (2, 0.5), ";": (5, 0.9)}
 
 _NAMED = re.compile(r"(.*\S)\s+(json|[^\w\s]{1,3})", re.DOTALL)
+# What programs write into a cell that is empty.
+MISSING = frozenset(("nan", "nat", "<na>", "n/a", "#n/a", "n.a.", "null"))
 _ENTITY = re.compile(r"&#?\w+;")  # &amp; ends in a semicolon that separates nothing
 _NUMBER = re.compile(r"[-+]?[\d.,:]+")
 # ['a', 'b'], as Python and pandas write a list.
@@ -88,10 +91,15 @@ def require_columns(columns: ListColumns, header: Sequence[str], where: str) -> 
             )
 
 
+def unescaped(cell: str) -> str:
+    """A cell without the entities of HTML: `&amp;` is an &."""
+    return unescape(cell) if _ENTITY.search(cell) else cell
+
+
 def values_of(cell: str, separator: str | None) -> tuple[str, ...]:
     """The values of a cell, in their order; one, or none, if it holds no list."""
-    cell = cell.strip()
-    if not cell:
+    cell = unescaped(cell).strip()
+    if not cell or cell.casefold() in MISSING:
         return ()
     if separator is None:
         return (cell,)

@@ -47,6 +47,8 @@ class ReadOptions:
     lists: tuple[str, ...] = ()
     # Fields that ask for a value where a record names them without one.
     asked: tuple[str, ...] = ()
+    # Fields whose values are read in the form in which texts say them, such as `price=1,000`.
+    forms: tuple[str, ...] = ()
     # What follows `#` in a source: the sheet of a workbook, the configuration of a dataset.
     part: str | None = None
 

@@ -35,6 +35,7 @@ def read_corpus(
     finished: bool = False,
     lists: Sequence[str] | None = None,
     asked: Sequence[str] | None = None,
+    forms: Sequence[str] | None = None,
     format: str | None = None,  # noqa: A002 - as people call it
     skipped: BadRows | None = None,
 ) -> Corpus:
@@ -50,8 +51,9 @@ def read_corpus(
     `lists`: which columns of a CSV, TSV or Excel file hold several values in a cell, such as "features |";
     "auto", the default, finds them, and "none" keeps every cell whole.
     `asked`: fields that get the value `?` where a record names them without a value.
+    `forms`: fields whose values are read in the form in which texts say them, such as "price=1,000".
     `like` has the defaults of these: the text column of a run's own corpus, where the source has such a
-    column, its sentences, its lists and what it asks for.
+    column, its sentences, its lists, what it asks for and its forms.
     `alternatives`: how many alternatives of a row that `textsplice generate` wrote are examples too.
     `finished`: such a row has no text here unless its status is ok.
     `format`: what a file is whose name does not say it, such as "csv".
@@ -65,6 +67,7 @@ def read_corpus(
         finished=finished,
         lists=tuple(lists) if lists is not None else like.list_columns if like else (AUTO,),
         asked=tuple(asked) if asked is not None else like.asked if like else (),
+        forms=tuple(forms) if forms is not None else like.forms if like else (),
     )
     # A run's own columns may be missing where others are given to generate for.
     optional = lists is None and like is not None

@@ -8,7 +8,14 @@ from functools import cached_property
 from typing import NamedTuple
 
 from textsplice.corpus.e2e import E2EReader, is_e2e
-from textsplice.corpus.lists import ListColumns, find_lists, parse_lists, require_columns, values_of
+from textsplice.corpus.lists import (
+    ListColumns,
+    find_lists,
+    parse_lists,
+    require_columns,
+    unescaped,
+    values_of,
+)
 from textsplice.corpus.reader import Reader
 from textsplice.corpus.rows import (
     COMMA,
@@ -92,7 +99,7 @@ class CellsReader(Reader):
             cells = row.cells
             table = Table(tuple((name, values_of(cells[at], separator)) for at, name, separator in fields))
             given_id = "" if id_at is None else cells[id_at].strip()
-            text = "" if text_at is None else cells[text_at]
+            text = "" if text_at is None else unescaped(cells[text_at])
             yield Example(given_id or self.id_of(number), table, text if text.strip() else None)
 
 

@@ -10,6 +10,7 @@ from typing import cast
 from textsplice.config import CorpusConfig
 from textsplice.corpus import Example, Table, read_corpus
 from textsplice.corpus.asked import ASKED
+from textsplice.corpus.forms import is_in_form
 from textsplice.corpus.jsonl import parse_line
 from textsplice.corpus.lines import read_lines
 from textsplice.corpus.missing import missing_file
@@ -206,6 +207,9 @@ def corpus_of(references: str) -> str:
 def _number_of(output: Output, by_table: dict[Table, int], by_id: dict[str, int]) -> int:
     if output.table is not None and by_table:
         number = by_table.get(output.table)
+        if number is None:
+            near = (n for table, n in by_table.items() if is_in_form(table, output.table))
+            number = next(near, None) if by_id.get(output.id or "") is not None else None
         if number is None:
             raise InputError(
                 "no reference has the table of this output.",

@@ -11,7 +11,7 @@ from textsplice.corpus import Table, read_corpus
 from textsplice.errors import TextspliceError
 from textsplice.evaluate.outputs import items_of
 from textsplice.evaluate.score import score
-from textsplice.fit.look import unpicked
+from textsplice.fit.look import is_written, unpicked
 from textsplice.runs import Run
 from textsplice.search.generation import Generation
 from textsplice.slots.check import check_slots, summarize_slots
@@ -68,7 +68,8 @@ class Referee:
         kinds: Mapping[str, FieldKind],
     ) -> None:
         self.tables = tables
-        examples = list(read_corpus(corpus.source, "dev", like=corpus))
+        rows = read_corpus(corpus.source, "dev", like=corpus)
+        examples = [row for row in rows if is_written(row, corpus)]
         self._references = {item.table: item.references for item in items_of(examples)}
         known = lexicon or Lexicon.of_tables((example.table for example in examples), kinds)
         self._lexicon = known.with_kinds(kinds)

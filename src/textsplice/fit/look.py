@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from textsplice.config import CorpusConfig
 from textsplice.corpus import Example, Table, read_corpus
 from textsplice.corpus.asked import asked_fields, with_asked
+from textsplice.corpus.forms import with_forms
 from textsplice.corpus.source import is_one_file
 from textsplice.corpus.splits import SPLITS, table_digest
 from textsplice.errors import CorpusError
 from textsplice.parsing import short_repr
+from textsplice.prepare.texts import Tokenized, unsaid
 from textsplice.search.sentences import ends_with_mark
-from textsplice.slots.kinds import Finding, decide
-from textsplice.text.linearize import linearize
+from textsplice.slots.forms import find_forms
+from textsplice.slots.kinds import Finding, decide, kinds_of
+from textsplice.slots.lexicon import Lexicon
+from textsplice.slots.placeholders import find_placeholders, folded
+from textsplice.text.linearize import Unsaid, linearize
 from textsplice.text.tokens import BEGIN, END, tokenize
-from textsplice.text.verbatim import unsaid_values
 
 FEWEST = 30  # training rows; with fewer there is nothing to learn from or to splice from
+NEVER = ("coded", "unsaid")  # kinds that are not said word for word
 SAMPLE = 1000  # texts that are looked at for their sentences
 
 
@@ -32,18 +36,33 @@ class Look:
     fields: tuple[Finding, ...]
     shared: float  # share of the dev texts that are training texts too
     whole_sentences: bool  # nearly all texts end with a mark
-    verbatim: float  # share of training texts that say all values word for word
+    verbatim: float  # share of training texts that say all values, as far as that can be checked
     longest: int  # tokens of the longest training text
+    left_out: int = 0  # rows, whose texts are placeholders
+    placeholders: tuple[str, ...] = ()
+    forms: tuple[str, ...] = ()  # of fields that texts say otherwise than records
+    examples: tuple[Example, ...] = field(default=(), repr=False)  # of train
 
     @property
     def splits(self) -> tuple[str, ...]:
         """The splits that there are."""
         return tuple(self.rows)
 
+    def with_lexicon(self, lexicon: Lexicon) -> Look:
+        """The same, where a lexicon says how values are worded."""
+        return replace(self, verbatim=_share_right(_few(self.examples), self.fields, lexicon))
+
 
 def look_at(source: str, text_column: str | None, kinds: Sequence[str] = ()) -> Look:
     """Reads a corpus and counts; `CorpusError` if nothing can be learned from it."""
     found = {split: list(rows) for split in SPLITS if (rows := _rows(source, split, text_column))}
+    placeholders = find_placeholders(found.get("train", []))
+    written = {
+        split: [row for row in rows if folded(row.text or "") not in placeholders]
+        for split, rows in found.items()
+    }
+    left_out = sum(map(len, found.values())) - sum(map(len, written.values()))
+    found = {split: rows for split, rows in written.items() if rows}
     train = found.get("train", [])
     if len(train) < FEWEST:
         rows = sum(map(len, found.values()))
@@ -67,11 +86,12 @@ def look_at(source: str, text_column: str | None, kinds: Sequence[str] = ()) -> 
             remedy="Is this the column of the text? Name another with --text-column.",
         )
     dev = found["dev"]
-    sample = train[:: -(-len(train) // SAMPLE)]
+    sample = _few(train)
     marks = [ends_with_mark(tokenize(example.text or "")) for example in sample]
-    asked = asked_fields(train)
-    fields = tuple(decide((with_asked(example, asked) for example in train), ("auto", *kinds)))
-    if all(each.kind == "unsaid" for each in fields):
+    asked, forms = asked_fields(train), find_forms(train)
+    train = [with_asked(with_forms(example, forms), asked) for example in train]
+    fields = tuple(decide(train, ("auto", *kinds)))
+    if all(each.kind in NEVER for each in fields):
         raise CorpusError(
             "no text says a value of its record.",
             where=source,
@@ -83,19 +103,29 @@ def look_at(source: str, text_column: str | None, kinds: Sequence[str] = ()) -> 
         fields=fields,
         shared=sum(example.text in known for example in dev) / len(dev),
         whole_sentences=sum(marks) >= 0.9 * len(marks),
-        verbatim=_share_verbatim(sample, {each.field for each in fields if each.kind == "unsaid"}),
+        verbatim=_share_right(sample, fields, None),
         longest=max(len(tokenize(example.text or "")) for example in train),
+        left_out=left_out,
+        placeholders=placeholders,
+        forms=forms,
+        examples=tuple(train),
     )
 
 
-def _share_verbatim(examples: Sequence[Example], unsaid: set[str]) -> float:
-    """The share of texts that say all values of their tables that are said at all."""
-    whole = 0
+def _few(examples: Sequence[Example]) -> Sequence[Example]:
+    return examples[:: -(-len(examples) // SAMPLE)]
+
+
+def _share_right(examples: Sequence[Example], fields: Iterable[Finding], lexicon: Lexicon | None) -> float:
+    """The share of texts that say all values of their tables that are said at all, as `prepare` counts."""
+    kinds = kinds_of(fields)
+    never, known = Unsaid.of_kinds(kinds), lexicon and lexicon.with_kinds(kinds)
+    right = 0
     for example in examples:
-        record = {name: list(values) for name, values in example.table if name not in unsaid}
+        table = linearize(example.table, unsaid=never)
         tokens = [BEGIN, *tokenize(example.text or ""), END]
-        whole += not unsaid_values(tokens, linearize(Table.of(record)))
-    return whole / len(examples)
+        right += not unsaid(Tokenized(example, tokens, table), known)
+    return right / len(examples)
 
 
 def _rows(source: str, split: str, text_column: str | None) -> list[Example]:
@@ -110,6 +140,11 @@ def _rows(source: str, split: str, text_column: str | None) -> list[Example]:
 
 
 def unpicked(corpus: CorpusConfig, split: str, most: int) -> list[Table]:
-    """Different tables of a split in an order that depends on nothing but the tables."""
-    tables = Counter(example.table for example in read_corpus(corpus.source, split, like=corpus))
-    return sorted(tables, key=table_digest)[:most]
+    """Different tables of a split that have a text, in an order that depends on nothing but the tables."""
+    rows = read_corpus(corpus.source, split, like=corpus)
+    return sorted({row.table for row in rows if is_written(row, corpus)}, key=table_digest)[:most]
+
+
+def is_written(row: Example, corpus: CorpusConfig) -> bool:
+    """Whether somebody has written a row's text."""
+    return bool((row.text or "").strip()) and folded(row.text or "") not in corpus.placeholders

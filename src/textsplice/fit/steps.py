@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from textsplice.config import Config, load_config, to_toml
-from textsplice.corpus import Table, read_corpus
+from textsplice.corpus import Table
 from textsplice.errors import ConfigError, CorpusError, InputError, TrainingError
 from textsplice.fit.compare import Referee, Result, best_of, open_candidate
 from textsplice.fit.look import Look, look_at, unpicked
@@ -22,7 +22,7 @@ from textsplice.fit.plan import (
     writer_config,
 )
 from textsplice.fit.sample import sampled
-from textsplice.fit.told import SHOWN, found_lines, planned_lines, result_lines, summary
+from textsplice.fit.told import SHOWN, found_lines, learned_line, planned_lines, result_lines, summary
 from textsplice.prepare import prepare
 from textsplice.report.overview import write_report
 from textsplice.runs import Prepared, Run
@@ -103,9 +103,12 @@ class _Work:
         look = look_at(self.source, self.text_column or None, self.kinds)
         plan = plan_for(look, self.minutes)
         self._tell(found_lines(look))
-        self._tell(planned_lines(plan, self.minutes))
         self.folder.require_free("writer.toml", "full.toml", FIT, "summary.md")
         lexicon = self.lexicon or self._wordings(look)
+        if lexicon:
+            look = look.with_lexicon(Lexicon.load(lexicon))
+        self._tell([learned_line(look)])
+        self._tell(planned_lines(plan, self.minutes))
         base = base_config(self.source, self.text_column, lexicon, look, self.out)
         base = replace(base, corpus=replace(base.corpus, kinds=("auto", *self.kinds)))
         Prepared.require_free(Path(base.prepared_folder))
@@ -152,28 +155,26 @@ class _Work:
         self.source = str(part)
 
     def _wordings(self, look: Look) -> str:
-        """How yes, no and categories are worded in the texts, found by counting; "" if nothing is found.
+        """How yes, no and categories are worded in the texts, found by counting; "" if there are none.
 
         A file of an earlier call is used as it is: somebody may have read and corrected it.
         """
-        from textsplice.slots.induce import propose
+        from textsplice.slots.induce import WORDED, propose
 
         path = self.out / WORDINGS
-        asked = [each.field for each in look.fields if each.kind in ("yes/no", "worded")]
+        asked = [each.field for each in look.fields if each.kind in WORDED]
         if not asked:
             return ""
         if not path.is_file():
-            examples = list(read_corpus(self.source, "train", text_column=self.text_column or None))
-            step = -(-len(examples) // MOST_INDUCED)
-            proposal = propose(examples[::step], {})
-            found = proposal.lexicon.fields
-            if not any(found[name].wordings for name in asked if name in found):
-                self.say(f"  no wording of {', '.join(asked)} stood up to held-out texts: unchecked")
-                return ""
-            self.folder.write(WORDINGS, proposal.to_toml())
-        known = Lexicon.load(path)
-        told = [name for name in asked if name in known.fields and known.fields[name].wordings]
-        self.say(f"  wordings of {', '.join(told)}: {path} (read it; what you strike is not used)")
+            step = -(-len(look.examples) // MOST_INDUCED)
+            self.folder.write(WORDINGS, propose(look.examples[::step], findings=look.fields).to_toml())
+        known = Lexicon.load(path).fields
+        told = [name for name in asked if name in known and known[name].wordings]
+        unknown = [name for name in asked if name not in told]
+        if told:
+            self.say(f"  wordings of {', '.join(told)}: {path} (read it; what you strike is not used)")
+        if unknown:
+            self.say(f"  no wording of {', '.join(unknown)} stood up to held-out texts: unchecked")
         return str(path)
 
     def _tell(self, lines: Sequence[str]) -> None:
@@ -252,7 +253,8 @@ class _Work:
         self.folder.write("summary.md", summed)
         figures = [result.to_dict() for result in results]
         self.folder.write(FIT, fitted(best.name, source=self.source, results=figures))
-        report = write_report(self.out / f"dev-{best.name}.jsonl", self.out / "report.html")
+        lexicon = str(prepared.files.lexicon) if prepared.lexicon else None
+        report = write_report(self.out / f"dev-{best.name}.jsonl", self.out / "report.html", lexicon=lexicon)
         self._tell(result_lines(results, best, self.out, report))
         return Fitted(self.out, best.name, results, report)
 

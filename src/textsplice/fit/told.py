@@ -8,6 +8,7 @@ from pathlib import Path
 from textsplice.fit.compare import Result
 from textsplice.fit.look import Look
 from textsplice.fit.plan import Plan, enough_verbatim
+from textsplice.slots.placeholders import told_placeholders
 
 SHOWN = 10  # texts
 CLOSE, FEW_RECORDS = 1.0, 20  # within so many BLEU points, or on fewer records, chance decides
@@ -18,22 +19,33 @@ def found_lines(look: Look) -> list[str]:
     counted = ", ".join(
         f"{look.rows[split]:,} {split} rows of {look.records[split]:,} records" for split in look.splits
     )
-    lines = [counted, "fields:"]
+    lines = [counted]
+    if look.left_out:
+        told = told_placeholders(look.placeholders)
+        lines.append(f"{look.left_out:,} rows are left out, whose text nobody has written yet: {told}")
+    lines.append("fields:")
     width = max((len(each.field) for each in look.fields), default=0)
     lines += [f"  {each.field:{width}}  {each.kind:7} {each.reason}" for each in look.fields]
+    if look.forms:
+        told = ", ".join(f"{name} as {form}" for name, _, form in (f.rpartition("=") for f in look.forms))
+        lines.append(f"texts say some values in another form, in which they are read: {told}")
     if look.shared:
         lines.append(
             f"{look.shared:.0%} of the dev texts stand word for word in train: scores on them flatter"
             if look.shared >= 0.05
             else f"{look.shared:.1%} of the dev texts stand word for word in train"
         )
+    return lines
+
+
+def learned_line(look: Look) -> str:
+    """Which texts are learned from."""
     learned = (
         "only those are learned and spliced from"
         if enough_verbatim(look)
         else "too few: all are learned from"
     )
-    lines.append(f"{look.verbatim:.0%} of the texts say all values word for word; {learned}")
-    return lines
+    return f"{look.verbatim:.0%} of the texts say all values, as far as that can be checked; {learned}"
 
 
 def planned_lines(plan: Plan, minutes: float) -> list[str]:
@@ -105,7 +117,7 @@ def summary(source: str, look: Look, results: Sequence[Result], best: Result, ou
     texts = [f"{number}. {_escaped(row.text)}" for number, row in enumerate(best.rows[:SHOWN], start=1)]
     parts = [
         f"# {_escaped(source)}",
-        "\n".join(f"- {_escaped(line.strip())}" for line in found_lines(look)),
+        "\n".join(f"- {_escaped(line.strip())}" for line in (*found_lines(look), learned_line(look))),
         "## On dev",
         "\n".join(f"| {' | '.join(row)} |" for row in rows),
         verdict(results, best),

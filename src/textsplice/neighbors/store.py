@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import cast, get_args
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,8 @@ from textsplice.corpus.table import Table
 from textsplice.errors import StorageError
 from textsplice.extensions import PLUGINS, SCORES
 from textsplice.files import atomic_write_text
+from textsplice.neighbors.about import ABOUT, FORMAT, kinds_in, read_about, read_alike, read_approved
+from textsplice.neighbors.alike import Alike
 from textsplice.neighbors.features import Features, features
 from textsplice.neighbors.persistence import within
 from textsplice.neighbors.scores import DEFAULT, score_named
@@ -36,9 +38,7 @@ from textsplice.neighbors.shards import grown_index
 from textsplice.neighbors.table_index import Hits, TableIndex
 from textsplice.neighbors.tables import TableNumbers, Tables, records_of
 from textsplice.neighbors.trigrams import Trigrams
-from textsplice.parsing import read_object
 from textsplice.ragged import Ragged
-from textsplice.slots.lexicon import KINDS
 from textsplice.slots.wordings import FieldKind
 from textsplice.text import (
     Linearized,
@@ -54,10 +54,8 @@ from textsplice.text.tokens import OLD_TOKENIZERS, TOKENIZERS
 from textsplice.text.typed import typed
 from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID, UNKNOWN_ID
 
-FORMAT = 1
-REMEDY = "Run `textsplice prepare` again."
+TEXTS, TABLES = "texts.parquet", "tables.parquet"
 TABLES_AT_ONCE = 10_000  # in memory
-ABOUT, TEXTS, TABLES = "store.json", "texts.parquet", "tables.parquet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +70,7 @@ class StoredTexts:
     @classmethod
     def load(cls, folder: Path) -> StoredTexts:
         """Reads them from a saved store."""
-        about = _read_about(folder)
+        about = read_about(folder)
         with undamaged(folder / TEXTS):
             rows = read_columns(folder / TEXTS, ["id", "text", "tokens"])
             found = cls(
@@ -107,6 +105,7 @@ class Store:
     score: str = DEFAULT
     approved: tuple[int, ...] = ()  # rows that are given as they are for their own record, the newest last
     kinds: Mapping[str, FieldKind] = field(default_factory=dict[str, FieldKind])  # of fields, where known
+    alike: tuple[str, ...] = ()  # fields in which a text should agree with those that it is spliced from
 
     @classmethod
     def build(
@@ -124,12 +123,13 @@ class Store:
         score: str = DEFAULT,
         approved: tuple[int, ...] = (),
         kinds: Mapping[str, FieldKind] | None = None,
+        alike: tuple[str, ...] = (),
         index: TableIndex | None = None,
     ) -> Store:
         """Indexes the tables, unless their index is there already."""
         described = (_features(table, tokenizer, fold) for table in tables)
         index = index or score_named(score).build_index(described, table_of, commonness)
-        how = (tokenizer, fold, score, approved, kinds or {})
+        how = (tokenizer, fold, score, approved, kinds or {}, alike)
         return cls(ids, texts, tokens, table_of, tables, offered, index, *how)
 
     def __len__(self) -> int:
@@ -253,6 +253,14 @@ class Store:
             for row in rows
         )
 
+    def agreeing(self, table: Table) -> NDArray[np.bool_] | None:
+        """The rows whose tables agree with a table in what should be alike; None: all will do."""
+        return self._alike.rows(table, self.offered) if self.alike else None
+
+    @cached_property
+    def _alike(self) -> Alike:
+        return Alike(self.alike, self.unsaid.fields, self.tables, self.table_of)
+
     def only(self, keep: NDArray[np.bool_]) -> Store:
         """A store of some of the rows, in their order; tables that have none left are dropped.
 
@@ -274,6 +282,7 @@ class Store:
             score=self.score,
             approved=tuple(int(places[row]) for row in self.approved if keep[row]),
             kinds=self.kinds,
+            alike=self.alike,
         )
 
     def plus(
@@ -312,6 +321,7 @@ class Store:
             score=self.score,
             approved=approved,
             kinds=self.kinds,
+            alike=self.alike,
             index=grown_index(self.index, map(self.features, tables), table_of, commonness),
         )
 
@@ -340,12 +350,14 @@ class Store:
             about["approved"] = list(self.approved)
         if self.kinds:
             about["kinds"] = dict(self.kinds)
+        if self.alike:
+            about["alike"] = list(self.alike)
         atomic_write_text(folder / ABOUT, json.dumps(about, indent=1) + "\n")
 
     @classmethod
     def load(cls, folder: Path) -> Store:
         """Opens a saved store; the index is memory-mapped."""
-        about = _read_about(folder)
+        about = read_about(folder)
         score = str(about.get("score", DEFAULT))
         if score not in SCORES:
             raise StorageError(
@@ -368,8 +380,9 @@ class Store:
                 tokenizer=cast(Tokenizer, about["tokenizer"]),
                 fold=frozenset(cast("list[str]", about["fold"])),
                 score=score,
-                approved=_read_approved(about, folder),
-                kinds=_kinds(about),
+                approved=read_approved(about, folder),
+                kinds=kinds_in(about),
+                alike=read_alike(about, folder),
             )
         if not store.is_sound():
             raise damaged(folder / TEXTS)
@@ -393,43 +406,6 @@ def _begin_and_end(rows: Ragged) -> bool:
         and bool((rows.lengths >= 2).all())
         and bool((tokens[offsets[:-1]] == BEGIN_ID).all() and (tokens[offsets[1:] - 1] == END_ID).all())
     )
-
-
-def _read_about(folder: Path) -> dict[str, object]:
-    remedy = "Run `textsplice prepare` again."
-    about = read_object(folder / ABOUT, StorageError, remedy=remedy)
-    match about:
-        case {"format": int(version)} if version != FORMAT:
-            raise StorageError(
-                f"is a store of format {version!r}; this version reads {FORMAT}.",
-                where=str(folder),
-                remedy=remedy,
-            )
-        case {"format": int(), "tokenizer": str(tokenizer), "fold": list(fold)} if tokenizer in get_args(
-            Tokenizer
-        ) and all(isinstance(name, str) for name in cast("list[object]", fold)):
-            kinds = about.get("kinds", {})
-            if not isinstance(kinds, dict) or not set(cast("dict[str, str]", kinds).values()) <= set(KINDS):
-                raise damaged(folder / ABOUT)
-            return about
-        case _:
-            raise damaged(folder / ABOUT)
-
-
-def _read_approved(about: dict[str, object], folder: Path) -> tuple[int, ...]:
-    rows = about.get("approved", [])
-    if not isinstance(rows, list) or not all(type(row) is int for row in cast("list[object]", rows)):
-        raise damaged(folder / ABOUT)
-    return tuple(cast("list[int]", rows))
-
-
-def read_kinds(folder: Path) -> dict[str, FieldKind]:
-    """The kinds of fields that a saved store knows, without the store."""
-    return _kinds(_read_about(folder))
-
-
-def _kinds(about: Mapping[str, object]) -> dict[str, FieldKind]:
-    return dict(cast("Mapping[str, FieldKind]", about.get("kinds", {})))
 
 
 def commonness(texts: Ragged, counts: NDArray[np.int64] | None = None) -> NDArray[np.float64]:

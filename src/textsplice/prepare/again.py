@@ -15,6 +15,7 @@ from textsplice.files import atomic_write_bytes, file_hash
 from textsplice.prepare.build import Build, Report
 from textsplice.runs.manifest import Manifest
 from textsplice.runs.prepared import Prepared
+from textsplice.slots.kinds import alike_fields
 from textsplice.slots.lexicon import Lexicon
 from textsplice.slots.wordings import FieldKind
 
@@ -42,6 +43,7 @@ class Again(Build):
         with self._stage("kinds", [self.files.kinds], file_hash(path)) as needed:
             if needed:
                 atomic_write_bytes(self.files.kinds, path.read_bytes())
+        self.alike = alike_fields(self.given.findings)
         return self.given.kinds
 
     def _lexicon(self) -> Lexicon | None:

@@ -40,8 +40,9 @@ from textsplice.runs.manifest import Manifest, key_of
 from textsplice.runs.parts import Parts
 from textsplice.runs.prepared import Prepared, claimed
 from textsplice.runs.prepared_files import TARGETS, PreparedFiles
-from textsplice.slots.kinds import chosen_kinds, decide, kinds_of
+from textsplice.slots.kinds import alike_fields, chosen_kinds, decide, kinds_of
 from textsplice.slots.lexicon import Lexicon, lexicon_path
+from textsplice.slots.placeholders import told_placeholders
 from textsplice.slots.wordings import FieldKind
 from textsplice.text import Vocabulary
 from textsplice.text.delexicalize import delexicalize
@@ -51,7 +52,7 @@ VERSION = 1  # of the stages: raise it when one of them writes something else fr
 EXAMPLES_A_PART = 50_000
 NOT_OF_TEXTS = (
     *("source", "splits", "decontaminate", "targets", "target_alternatives"),
-    *("lists", "list_columns", "asked", "kinds"),
+    *("lists", "list_columns", "asked", "forms", "placeholders", "kinds"),
 )
 
 Report = Callable[[str], None]
@@ -87,6 +88,8 @@ def prepare(
             told = described(config.corpus.list_columns)
             what = f"cells are read as lists in {told}; corpus.lists can say otherwise."
             report(f"{config.corpus.source}: {what}")
+        if texts := config.corpus.placeholders:
+            report(f"texts that stand where nobody has written one are left out: {told_placeholders(texts)}.")
         given = (config, manifest, threads or os.cpu_count() or 1, report, quiet)
         if engine is None:
             build = Build(*given)
@@ -123,6 +126,7 @@ class Build:
         self.keys: dict[str, str] = {}
         self.made: list[str] = []
         self.kinds: Mapping[str, FieldKind] = {}
+        self.alike: tuple[str, ...] = ()
 
     def run(self) -> None:
         """All stages in order."""
@@ -189,7 +193,9 @@ class Build:
             if needed:
                 with bar(None, "kinds of fields", quiet=self.quiet):
                     write_findings(self.files.kinds, decide(source, corpus.kinds))
-        return kinds_of(read_findings(self.files.kinds))
+        findings = read_findings(self.files.kinds)
+        self.alike = alike_fields(findings)
+        return kinds_of(findings)
 
     def _text_settings(self, source: Corpus) -> dict[str, object]:
         """The settings that texts depend on."""
@@ -215,6 +221,10 @@ class Build:
             settings["lists"] = corpus.list_columns
         if corpus.asked:
             settings["asked"] = corpus.asked
+        if corpus.forms:
+            settings["forms"] = corpus.forms
+        if corpus.placeholders:
+            settings["placeholders"] = corpus.placeholders
         files = (self.files.texts(split), self.files.tables(split))
         with self._stage(
             f"texts/{split}",
@@ -283,7 +293,8 @@ class Build:
         inputs = (self.keys["encoded/train"], masked, settings.fold, settings.verbatim)
         # Keys of the default score are those of folders made before there was a choice.
         named = () if settings.score == NeighborsConfig().score else (settings.score,)
-        return (*inputs, *named, dict(self.kinds)) if self.kinds else (*inputs, *named)
+        alike = (self.alike,) if self.alike else ()
+        return (*inputs, *named, dict(self.kinds), *alike) if self.kinds else (*inputs, *named)
 
     def _built_store(self) -> Store:
         settings = self.config.neighbors
@@ -296,6 +307,7 @@ class Build:
             tokenizer=self.config.text.tokenizer,
             score=settings.score,
             kinds=self.kinds,
+            alike=self.alike,
         )
 
     def _neighbors_and_derivations(self, split: str) -> None:

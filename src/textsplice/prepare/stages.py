@@ -135,6 +135,7 @@ def build_store(
     tokenizer: Tokenizer,
     score: str,
     kinds: Mapping[str, FieldKind] | None = None,
+    alike: tuple[str, ...] = (),
 ) -> Store:
     """The masked training texts and their index; `verbatim` offers only texts that say all their values."""
     rows = read_columns(files.texts("train"), ["id", "text", "table", "unsaid"])
@@ -160,6 +161,7 @@ def build_store(
         fold=yes_no_fields(tables) if "auto" in fold else frozenset(fold),
         score=score,
         kinds=kinds,
+        alike=alike,
     )
 
 

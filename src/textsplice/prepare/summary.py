@@ -134,8 +134,8 @@ def how_checked(found: Finding, lexicon: Lexicon | None) -> str:
         return "no"
     if known and known.wordings:
         return "in part, by the lexicon" if known.partial else "by the lexicon"
-    if found.kind in ("yes/no", "worded"):
-        return "unchecked" if found.kind == "yes/no" else "if said word for word"
+    if found.kind in ("yes/no", "coded", "worded"):
+        return "if said word for word" if found.kind == "worded" else "unchecked"
     return "word for word"
 
 

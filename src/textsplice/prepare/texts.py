@@ -20,10 +20,12 @@ from textsplice.errors import CorpusError
 from textsplice.files import atomic_path
 from textsplice.runs.prepared_files import TARGETS
 from textsplice.slots.check import check_slots
+from textsplice.slots.forms import find_forms
 from textsplice.slots.kinds import AUTO, asked_kinds, chosen_kinds
 from textsplice.slots.lexicon import Lexicon
+from textsplice.slots.placeholders import find_placeholders, folded
 from textsplice.text import BEGIN, END, Linearized, Tokenizer, linearize, tokenize
-from textsplice.text.linearize import NOTHING_UNSAID, Unsaid
+from textsplice.text.linearize import NOTHING_UNSAID, Segment, Unsaid
 from textsplice.text.verbatim import unsaid_values
 
 ROWS_PER_BATCH = 10_000
@@ -68,11 +70,12 @@ def open_split(config: CorpusConfig, split: str) -> Corpus:
         sentences=config.sentences,
         lists=config.list_columns,
         asked=config.asked,
+        forms=config.forms,
     )
 
 
 def as_read(config: CorpusConfig) -> CorpusConfig:
-    """The same, with what is named or found in the training texts, which must exist: lists, asked fields."""
+    """The same, with what is named or found in the training texts, which must exist."""
     corpus = read_corpus(
         config.source,
         "train",
@@ -81,7 +84,14 @@ def as_read(config: CorpusConfig) -> CorpusConfig:
         lists=config.lists,
     )
     lists = corpus.require_texts().lists
-    return replace(config, list_columns=lists, asked=_asked(config, corpus))
+    placeholders = find_placeholders(corpus) if AUTO in config.kinds else ()
+    return replace(
+        config,
+        list_columns=lists,
+        asked=_asked(config, corpus),
+        forms=find_forms(corpus) if AUTO in config.kinds else (),
+        placeholders=placeholders,
+    )
 
 
 def _asked(config: CorpusConfig, corpus: Corpus) -> tuple[str, ...]:
@@ -101,12 +111,15 @@ def tokenized_examples(
 ) -> Iterator[Tokenized]:
     """The examples of a split in tokens; those that are too long are refused, cut or left out.
 
-    Training rows of one file that have no text are left out too, and `without_text` is told.
+    So are placeholders. Training rows of one file that have no text are left out too, and `without_text` is
+    told.
     """
     seen: set[bytes] = set()
     table: Table | None = None
     linearized = Linearized([], [])
     for example in corpus:
+        if config.placeholders and folded(example.text or "") in config.placeholders:
+            continue
         if split in ("train", f"{TARGETS}train") and not (example.text or "").strip():
             if corpus.cut_version is not None and without_text is not None:
                 without_text(example)
@@ -208,11 +221,28 @@ def texts_table(batch: Sequence[Tokenized], numbers: list[int], lexicon: Lexicon
 
 
 def unsaid(item: Tokenized, lexicon: Lexicon | None) -> int:
-    """How many values the text does not say word for word; with a lexicon, plus all slot errors."""
-    count = unsaid_values(item.target, item.table)
+    """How many values the text does not say word for word; with a lexicon, plus all slot errors.
+
+    What is often said in other words, a lexicon looks for alone; of a number with its unit, the number must
+    be there.
+    """
     if lexicon is None:
-        return count
+        return unsaid_values(item.target, item.table)
+    segments: list[Segment] = []
+    for segment in item.table.segments:
+        known = lexicon.fields.get(segment.field)
+        if known is None or known.kind not in ("worded", "yes/no", "number"):
+            segments.append(segment)
+        elif known.kind == "number":
+            segments.append(_digits(segment, item.table.tokens))
+    count = unsaid_values(item.target, Linearized(item.table.tokens, segments))
     return count + len(check_slots(item.example.text or "", item.example.table, lexicon).errors)
+
+
+def _digits(segment: Segment, tokens: Sequence[str]) -> Segment:
+    """The number in a value with a unit."""
+    places = [place for place in range(segment.start, segment.stop) if tokens[place][:1].isdigit()]
+    return segment._replace(start=places[0], stop=places[0] + 1) if len(places) == 1 else segment
 
 
 def tables_table(batch: Sequence[Tokenized]) -> pa.Table:

@@ -20,6 +20,7 @@ from textsplice.oracle.writing import Writing
 from textsplice.search.generation import FORMATS as GENERATION_FORMATS
 from textsplice.search.generation import Generation, Step, make_generation
 from textsplice.search.verify import find_lie
+from textsplice.slots.check import Slot
 from textsplice.text.linearize import NOTHING_UNSAID, Unsaid, linearize, unsaid_in
 from textsplice.text.tokens import Tokenizer, tokenize
 
@@ -46,6 +47,7 @@ class Document:
     steps: tuple[Step, ...]
     cells: tuple[Cell, ...]
     writing: Writing = field(repr=False, compare=False)
+    slots: tuple[Slot, ...] | None = field(default=None, repr=False, compare=False)  # if it was checked
 
     @property
     def sources(self) -> Sources:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -48,7 +49,9 @@ def report_html(run_or_file: Path, *, derivations: int = DERIVATIONS, lexicon: s
     run = read_run(run_or_file, lexicon=lexicon)
     worst = run.faithfulness.faults[:WORST] if run.faithfulness else []
     doubtful = run.doubtful[:DOUBTFUL]
-    documents = _documents(run, derivations, [fault.id for fault in doubtful], [fault.id for fault in worst])
+    found = _documents(run, derivations, [fault.id for fault in doubtful], [fault.id for fault in worst])
+    checked = run.faithfulness.slots if run.faithfulness else {}
+    documents = [replace(each, slots=checked.get(each.generation.id)) for each in found]
     shown = {document.generation.id: document for document in documents}
     return page(
         documents,

@@ -14,10 +14,11 @@ from textsplice import __version__
 from textsplice.oracle.numbering import TABLE
 from textsplice.oracle.sources import OfferedNeighbor
 from textsplice.oracle.splice import Origin
-from textsplice.report.document import Document
+from textsplice.report.document import Cell, Document
 from textsplice.report.escape import markup, script_json
 from textsplice.report.frames import GAP_SIGN, final_spaces, sentence, spacing, span
 from textsplice.report.joins import unattested
+from textsplice.report.marks import checked
 from textsplice.report.plain import coverage, plain, rule_texts
 from textsplice.text.tokens import BEGIN, END, MASK
 
@@ -157,14 +158,21 @@ def _derivation(document: Document, pool: Mapping[OfferedNeighbor, int], note: s
 
 
 def _cells(document: Document) -> list[dict[str, object]]:
-    """The table's values with their positions; a field without values has an empty one."""
+    """The table's values with their positions, and what the checker found, if one was asked.
+
+    A field without values has an empty one, and one whose values are never copied has no positions.
+    """
     filled = {cell.field for cell in document.cells}
     cells: list[dict[str, object]] = []
-    for field, _ in document.generation.table:
-        cells += [cell._asdict() for cell in document.cells if cell.field == field]
-        if field not in filled:
-            cells.append({"field": field, "value": "", "start": 0, "stop": 0})
+    for field, values in document.generation.table:
+        own = [cell for cell in document.cells if cell.field == field]
+        own = own if field in filled else [Cell(field, value, 0, 0) for value in values or ("",)]
+        cells += [cell._asdict() | _mark(cell, document) for cell in own]
     return cells
+
+
+def _mark(cell: Cell, document: Document) -> dict[str, object]:
+    return {} if document.slots is None or not cell.value else {"mark": [*checked(cell, document.slots)]}
 
 
 def _whole(document: Document, source: int) -> list[Origin]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import groupby
 from typing import cast
 
 from textsplice.report.document import Document
 from textsplice.report.frames import CARET, GAP_SIGN, Frame, Piece, frames, sentence, shown, tag
 from textsplice.report.joins import seam_lines
+from textsplice.report.marks import marks
 from textsplice.visible import visible
 
 LEGEND = "‸ inserted here   {…}N1 new, from neighbor 1 (T table, V vocabulary)   [-…-] replaced   ▁▁ masked"
@@ -32,8 +33,8 @@ def plain(document: Document, *, width: int = 100, canvases: bool = True) -> str
         LEGEND.replace("V vocabulary", f"{GAP_SIGN} stands in no source") if generation.traced else LEGEND
     )
     lines += _wrapped(legend, width, "")
-    for field, value, used in table_rows(document):
-        lines += _wrapped(f"{'✓' if used else '·'} {field}: {value}", width, "    ")
+    for cell, mark in zip(document.cells, marks(document), strict=True):
+        lines += _wrapped(f"{mark.sign} {cell.field}: {cell.value}", width, "    ")
     shown_frames = frames(document) if canvases else []
     for number in range(len(document.steps)):
         lines += [""] if canvases or number == 0 else []
@@ -94,23 +95,6 @@ def coverage(document: Document) -> str:
 def rule_texts(document: Document) -> list[str]:
     """The rules in force, each as one line."""
     return [_rule_text(rule) for rule in document.generation.rules]
-
-
-def table_rows(document: Document) -> list[tuple[str, str, bool]]:
-    """The table's values in order, each with whether the text has all of its words, one after another."""
-    text = _folded(document.generation.tokens)
-    table = _folded(document.sources.table.tokens)
-    return [
-        (cell.field, cell.value, _stands_in(table[cell.start : cell.stop], text)) for cell in document.cells
-    ]
-
-
-def _folded(tokens: Sequence[str]) -> list[str]:
-    return [token.casefold() for token in tokens]
-
-
-def _stands_in(part: list[str], whole: list[str]) -> bool:
-    return any(whole[at : at + len(part)] == part for at in range(len(whole) - len(part) + 1))
 
 
 def canvas_line(document: Document, frame: Frame) -> str:

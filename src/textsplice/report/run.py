@@ -23,7 +23,7 @@ from textsplice.runs.journal import read_journal
 from textsplice.runs.run import Run
 from textsplice.search.generation import FORMATS as GENERATION_FORMATS
 from textsplice.search.rows import read_generations
-from textsplice.slots.check import SlotSummary, check_slots, summarize_slots
+from textsplice.slots.check import Slot, SlotSummary, check_slots, summarize_slots
 from textsplice.slots.lexicon import Lexicon
 
 JSON = Mapping[str, object]
@@ -63,6 +63,7 @@ class Faithfulness(NamedTuple):
     summary: SlotSummary
     lexicon: str
     faults: Sequence[Faults]
+    slots: Mapping[str, tuple[Slot, ...]]  # what was found in each output, by its id
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,5 +233,8 @@ def _faithfulness(
         if report.errors
     ]
     return Faithfulness(
-        summarize_slots(reports), wording(name), sorted(faults, key=lambda fault: (-fault.errors, fault.id))
+        summarize_slots(reports),
+        wording(name),
+        sorted(faults, key=lambda fault: (-fault.errors, fault.id)),
+        {row.id: report.slots for row, report in zip(rows, reports, strict=True)},
     )

@@ -13,7 +13,8 @@ from rich.text import Text
 from textsplice.report.document import Document, Kind
 from textsplice.report.frames import CARET, GAP_SIGN, MASK_SIGN, Frame, Piece, finished, frames, shown, tag
 from textsplice.report.joins import SEAM_SIGN, seam_lines, unattested
-from textsplice.report.plain import coverage, heading, table_rows
+from textsplice.report.marks import marks
+from textsplice.report.plain import coverage, heading
 from textsplice.visible import visible
 
 # One underline per kind: single, double, and italics, since terminals have no third. A gap stands out.
@@ -103,17 +104,13 @@ def _legend(document: Document) -> Text:
 
 
 def _table(document: Document, *, narrow: bool) -> Grid | Group:
-    rows = table_rows(document)
+    rows = [(mark.sign, *cell[:2]) for cell, mark in zip(document.cells, marks(document), strict=True)]
     if narrow:
-        return Group(*(Text(visible(f"{_tick(used)} {field}: {value}")) for field, value, used in rows))
+        return Group(*(Text(visible(f"{sign} {field}: {value}")) for sign, field, value in rows))
     grid = Grid.grid(padding=(0, 1))
-    for field, value, used in rows:
-        grid.add_row(_tick(used), Text(visible(field), style="dim"), Text(visible(value)))
+    for sign, field, value in rows:
+        grid.add_row(sign, Text(visible(field), style="dim"), Text(visible(value)))
     return grid
-
-
-def _tick(used: bool) -> str:
-    return "✓" if used else "·"
 
 
 def _step(document: Document, frame: Frame) -> Group:

@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, cast
 from textsplice.config import Config, load_config, to_toml
 from textsplice.errors import StorageError, TextspliceError, TrainingError
 from textsplice.files import atomic_write_bytes, atomic_write_text, file_hash, storage_error
-from textsplice.neighbors.store import Store, read_kinds
+from textsplice.neighbors.about import read_kinds
+from textsplice.neighbors.store import Store
 from textsplice.runs.checkpoint import CheckpointFolder
 from textsplice.runs.companions import find_companion, places_of
 from textsplice.runs.encodings import EncodingFolder

@@ -18,7 +18,7 @@ from textsplice.policy.problem import Candidate, Draft
 from textsplice.search.derive import Derived
 from textsplice.search.judge import Opinion
 from textsplice.search.rules.fields import contains
-from textsplice.slots.check import check_slots
+from textsplice.slots.check import check_slots, out_of_act
 from textsplice.slots.lexicon import Lexicon
 from textsplice.text.masking import STOP_WORDS, mask
 from textsplice.text.tokens import BEGIN, END, Tokenizer
@@ -162,7 +162,8 @@ def worded_slips(table: Table, lexicon: Lexicon, tokenizer: Tokenizer) -> Slips:
 
     def count(draft: Draft) -> int:
         text = Writing(draft.sources, table, tokenizer).write(draft.origins).text
-        return len(check_slots(text, table, lexicon).errors) + listed_twice(draft)
+        errors = len(check_slots(text, table, lexicon).errors) + len([*out_of_act(text, table, lexicon)])
+        return errors + listed_twice(draft)
 
     return count
 

@@ -9,21 +9,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, cast, get_args
 
 from textsplice.corpus.table import Table
 from textsplice.neighbors.store import Store
 from textsplice.search.reading import JsonRow
 from textsplice.search.seams import Seams
-from textsplice.slots.check import check_slots, told
+from textsplice.slots.asking import Asking
+from textsplice.slots.check import check_slots, out_of_act, told
 from textsplice.slots.lexicon import Lexicon
+from textsplice.slots.numbers import stray_numbers
 from textsplice.slots.wordings import FieldKind
 
 Why = Literal["field", "value", "slot", "seam", "judge"]
 # A field with few values, each of many records, is a choice among them; a name or a price is not.
 FEW_VALUES, RECORDS_EACH = 12, 5
 IMPROBABLE = -0.8  # mean log-probability per token; half of a trained writer's own texts have above -0.3
+SAMPLE, STRAYING, SEVERAL = 1000, 0.3, 2  # texts; share with numbers of their own; texts that say one
 CHECKED = ("missing", "wrong", "added")
 
 
@@ -52,36 +55,69 @@ class Doubt(NamedTuple):
 
 @dataclass(frozen=True)
 class Known:
-    """The fields of a store, and the values of those fields that are choices among a few."""
+    """The fields of a store, the values of those that are choices among a few, and how texts ask for them."""
 
     fields: frozenset[str]
     choices: dict[str, frozenset[str]]
     kinds: dict[str, FieldKind]
+    asking: Asking = field(default_factory=lambda: Asking({}))
+    # Numbers that texts say though no record has them (`open 24 hours`); None: such numbers are no doubt.
+    usual: frozenset[str] | None = None
 
     @classmethod
     def of(cls, store: Store) -> Known:
         """What the tables of a store have."""
         values: dict[str, Counter[str]] = {}
         for table in store.tables:
-            for field, said in table:
-                counts = values.setdefault(field, Counter())
-                if len(counts) <= FEW_VALUES:  # the names of a million records would be of no use
+            for name, said in table:
+                counts = values.setdefault(name, Counter())
+                if len(counts) <= FEW_VALUES or name in store.alike:  # a million names would be of no use
                     counts.update(said)
         choices = {
-            field: frozenset(map(_folded, counts))
-            for field, counts in values.items()
-            if len(counts) <= FEW_VALUES and counts.total() >= RECORDS_EACH * len(counts)
+            name: frozenset(map(_folded, counts))
+            for name, counts in values.items()
+            if (len(counts) <= FEW_VALUES and counts.total() >= RECORDS_EACH * len(counts))
+            or (name in store.alike and name in store.unsaid.fields)
         }
-        return cls(frozenset(values), choices, dict(store.kinds))
+        tables = [store.tables[number] for number in store.table_of.tolist()] if store.alike else []
+        asking = Asking.of(zip(tables, store.texts, strict=False))
+        return cls(frozenset(values), choices, dict(store.kinds), asking, _usual(store))
+
+    def strays(self, text: str, table: Table) -> list[str]:
+        """The numbers of a text that its record does not have, as clauses."""
+        if self.usual is None:
+            return []
+        found = stray_numbers(text, (value for _, values in table for value in values))
+        return [
+            f"it says {number!r}, which the record does not have"
+            for number in dict.fromkeys(found)
+            if _folded(number) not in self.usual
+        ]
 
     def doubts(self, table: Table) -> Iterator[Doubt]:
         """Fields and values of a record that no record of the store has."""
-        for field, values in table:
-            if field not in self.fields:
-                yield Doubt("field", f"no record of the store has the field {field!r}")
+        for name, values in table:
+            if name not in self.fields:
+                yield Doubt("field", f"no record of the store has the field {name!r}")
             for value in values:
-                if field in self.choices and _folded(value) not in self.choices[field]:
-                    yield Doubt("value", f"no record of the store has {value!r} as its {field}")
+                if name in self.choices and _folded(value) not in self.choices[name]:
+                    yield Doubt("value", f"no record of the store has {value!r} as its {name}")
+
+
+def _usual(store: Store) -> frozenset[str] | None:
+    """The numbers that several texts say though their records lack them; None if that is what texts do."""
+    if not store.kinds:
+        return None
+    counts, odd = Counter[str](), 0
+    rows = range(0, len(store), -(-len(store) // SAMPLE) or 1)
+    for row in rows:
+        table = store.tables[int(store.table_of[row])]
+        found = {_folded(n) for n in stray_numbers(store.texts[row], (v for _, vs in table for v in vs))}
+        counts.update(found)
+        odd += bool(found)
+    if odd > STRAYING * len(rows):
+        return None
+    return frozenset(number for number, count in counts.items() if count >= SEVERAL)
 
 
 def seam_doubts(seams: Seams | None) -> Iterator[Doubt]:
@@ -93,8 +129,11 @@ def seam_doubts(seams: Seams | None) -> Iterator[Doubt]:
 def slot_doubts(text: str, table: Table, lexicon: Lexicon) -> Iterator[Doubt]:
     """What of the record is not said, and what is said that it does not have."""
     for slot in check_slots(text, table, lexicon).errors:
-        if slot.status in CHECKED:
+        known = lexicon.fields.get(slot.field)
+        if slot.status in CHECKED or slot.said or (known and known.kind == "list"):
             yield Doubt("slot", told(slot))
+    for told_act in out_of_act(text, table, lexicon):
+        yield Doubt("slot", told_act)
 
 
 def judge_doubts(judged: float | None) -> Iterator[Doubt]:
@@ -113,9 +152,12 @@ def find_doubts(
 ) -> tuple[Doubt, ...]:
     """All doubts about a text; without a lexicon its values are looked for as they are written."""
     checker = lexicon or Lexicon.of_tables([table], known.kinds)
+    astray = known.asking.astray(text, table)
     return (
         *known.doubts(table),
         *slot_doubts(text, table, checker),
+        *([Doubt("slot", astray)] if astray else []),
+        *(Doubt("slot", stray) for stray in known.strays(text, table)),
         *seam_doubts(seams),
         *judge_doubts(judged),
     )

@@ -75,10 +75,18 @@ class Offers:
         return [row for name in named for row in self.store.rows_of.get(name, ()) if allowed[row]]
 
     def nearest(self, table: Table, rules: Sequence[Rule], *, reach: int = 1) -> list[int]:
-        """The rows of the `reach · k` nearest texts the rules admit, best first; equal texts as often."""
+        """The rows of the `reach · k` nearest texts the rules admit, best first; equal texts as often.
+
+        They agree with the table in what should be alike (the act, a condition), if some do.
+        """
         if not len(self.store):
             return []
-        return self.store.search(table, reach * self.k, allow=self._allowed(tuple(rules))).rows.tolist()
+        allowed, alike = self._allowed(tuple(rules)), self.store.agreeing(table)
+        if allowed is not None and alike is not None:
+            alike = alike & allowed if (alike & allowed & self.store.offered).any() else allowed
+        return self.store.search(
+            table, reach * self.k, allow=allowed if alike is None else alike
+        ).rows.tolist()
 
     def allowed(self, rules: tuple[Rule, ...]) -> NDArray[np.bool_]:
         """The rows that may be spliced from under these rules."""

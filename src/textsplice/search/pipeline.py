@@ -9,10 +9,12 @@ from typing import TypedDict
 
 from textsplice.config import SearchConfig
 from textsplice.corpus.asked import with_asked
+from textsplice.corpus.forms import with_forms
 from textsplice.corpus.table import Example, Table
 from textsplice.errors import InputError
 from textsplice.memory import release_memory
 from textsplice.oracle.sources import Sources
+from textsplice.oracle.writing import Writing
 from textsplice.policy.problem import Candidate, Draft, broken_rule
 from textsplice.progress import bar
 from textsplice.search.choose import SeamCost, Slips, choose, slot_slips, worded_slips
@@ -26,6 +28,7 @@ from textsplice.search.rules.rule import Rule
 from textsplice.search.seams import unattested
 from textsplice.search.style import Style
 from textsplice.search.swap import SWAP
+from textsplice.slots.asking import asked_for
 from textsplice.slots.lexicon import Lexicon
 from textsplice.stopping import stop_if_unwanted
 from textsplice.text.linearize import linearize
@@ -58,7 +61,8 @@ class Pipeline:
     Each proposer is asked about the tables for which those before it have no text that obeys the rules; first
     of all `approved`, if there is one, which leaves most tables to the others.
     `judge` opens the run that `search.judge` names, and those of `search.writers`. `max_table_tokens` is the
-    limit of the run's corpus, `asked` are its fields that ask for a value. Seams are attested by the texts
+    limit of the run's corpus, `asked` are its fields that ask for a value, `forms` those
+    that texts say in another form. Seams are attested by the texts
     of `offers`. Doubts are looked for with `wordings` where no `lexicon` has a say in choosing.
     """
 
@@ -72,6 +76,7 @@ class Pipeline:
     offers: Offers
     approved: Proposer | None = None
     asked: Collection[str] = ()
+    forms: Sequence[str] = ()
     wordings: Lexicon | None = None
 
     def generations(
@@ -88,7 +93,8 @@ class Pipeline:
         Style.of(search, self.tokenizer)  # a wording that is none is refused before anything is searched
         limit = search.max_table_tokens or self.max_table_tokens
         examples = (_example(record, number) for number, record in enumerate(tables))
-        remaining = (with_asked(example, self.asked) for example in examples)
+        formed = (with_forms(example, self.forms) for example in examples)
+        remaining = (with_asked(example, self.asked) for example in formed)
         with bar(total, "generating", quiet=quiet) as progress:
             while batch := list(islice(remaining, search.batch_size)):
                 fitting = [table_length(each.table, self.tokenizer, limit) <= limit for each in batch]
@@ -285,9 +291,17 @@ class Pipeline:
 
     def _slips(self, example: Example) -> Slips:
         """How slips with the values of a table are counted: by the run's lexicon, if it has one."""
-        if self.lexicon is None:
-            return slot_slips
-        return worded_slips(example.table, self.lexicon, self.tokenizer)
+        table, known = example.table, self.offers.known
+        slips = worded_slips(table, self.lexicon, self.tokenizer) if self.lexicon else slot_slips
+        if known.usual is None and not asked_for(table):
+            return slips
+
+        def count(draft: Draft) -> int:
+            text = Writing(draft.sources, table, self.tokenizer).write(draft.origins).text
+            astray = known.asking.astray(text, table) is not None
+            return slips(draft) + astray + len(known.strays(text, table))
+
+        return count
 
 
 def check_settings(search: SearchConfig) -> None:

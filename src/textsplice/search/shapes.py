@@ -9,6 +9,7 @@ from textsplice.policy.kind import Kind
 from textsplice.search.approved import APPROVED
 from textsplice.search.generation import Generation
 from textsplice.search.swap import SWAP
+from textsplice.text.linearize import Linearized
 from textsplice.text.tokens import BEGIN, END, MASK
 from textsplice.text.vocabulary import BEGIN_ID
 
@@ -70,20 +71,29 @@ def _approved(generation: Generation) -> str | None:
 
 
 def _swap(generation: Generation) -> str | None:
-    """One splice places a neighbor whole, the others replace its words by whole values, left to right."""
+    """One splice places a neighbor whole, the others replace its words by values, left to right.
+
+    A part of a value may do: where `square metres` are the neighbor's, `169` is enough of `169 m²`.
+    """
     sources = generation.sources
     first, *others = generation.splices
     whole = sources.numbering.is_neighbor(first.neighbor) and first.begin == 0
     if not whole or first.end != len(sources[first.neighbor]):
         return "its first splice does not place a whole neighbor, as swap does"
-    values = {(segment.start, segment.stop) for segment in sources.table.segments}
     right = 1
     for step, splice in enumerate(others, start=1):
         start, stop, source, begin, end = splice
-        if source != TABLE or (begin, end) not in values or not right <= start < stop:
+        if source != TABLE or not _in_value(begin, end, sources.table) or not right <= start < stop:
             return f"splice {step} {tuple(splice)} does not replace words by a value, as swap does"
         right = start + (end - begin)
     return None
+
+
+def _in_value(begin: int, end: int, table: Linearized) -> bool:
+    """Whether a range is a whole value, or a number that is a part of one."""
+    inside = any(each.start <= begin and end <= each.stop for each in table.segments)
+    whole = any((begin, end) == (each.start, each.stop) for each in table.segments)
+    return whole or (inside and table.tokens[begin][:1].isdigit())
 
 
 def _splices(generation: Generation, room: int | None) -> str | None:

@@ -7,7 +7,7 @@ value replaces what the neighbor says of its own table.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -36,11 +36,12 @@ NOT_OFFERED = "no text of the store may be spliced from"
 
 
 class SwapTask(NamedTuple):
-    """A table to put into words by swapping, and the rules for the text."""
+    """A table to put into words by swapping, the rules for the text, and the fields that are numbers."""
 
     table: Linearized
     rules: Sequence[Rule]
     tokenizer: Tokenizer
+    numbers: Collection[str] = ()
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,8 @@ class SwapProposer:
         rows = offers.starts(rules) if asked else offers.find(example.table, rules, reach=REACH)
         tables = (store.linearize(store.tables[int(store.table_of[row])]) for row in rows)
         neighbors = zip(map(offers.neighbor, rows), tables, strict=True)
-        task = SwapTask(store.linearize(example.table), rules, store.tokenizer)
+        numbers = [name for name, kind in store.kinds.items() if kind == "number"]
+        task = SwapTask(store.linearize(example.table), rules, store.tokenizer, numbers)
         sources, outcome = swap(task, neighbors, window=self.reach * offers.k)
         return Proposal(example, sources, offers.vocabulary.words, outcome)
 
@@ -90,7 +92,7 @@ def swap(
             break
         stop_if_unwanted()
         sources = Sources(task.table, (*used, neighbor), {})
-        splices = swap_values(sources, len(used), table, task.tokenizer)
+        splices = swap_values(sources, len(used), table, task.tokenizer, task.numbers)
         if splices is None:
             outcome.hinder(NOT_USABLE, rule=False, score=-rank)
             continue
@@ -107,7 +109,9 @@ def swap(
     return Sources(task.table, tuple(used), {}), outcome
 
 
-def swap_values(sources: Sources, rank: int, own: Linearized, tokenizer: Tokenizer) -> list[Splice] | None:
+def swap_values(
+    sources: Sources, rank: int, own: Linearized, tokenizer: Tokenizer, numbers: Collection[str] = ()
+) -> list[Splice] | None:
     """The splices that place a neighbor and replace its values by this table's; None if one is missing."""
     neighbor = sources.neighbors[rank]
     words = unmasked(neighbor, tokenizer)
@@ -116,7 +120,7 @@ def swap_values(sources: Sources, rank: int, own: Linearized, tokenizer: Tokeniz
     splices = [Splice(0, 0, sources.numbering.neighbor(rank), 0, len(neighbor.tokens))]
     grown = 1  # begin comes before the words; each value shifts what follows it
     for start, stop in mask_runs(words, own.value_tokens()):
-        value = _counterpart(words[start:stop], own, sources.table)
+        value = _counterpart(words[start:stop], own, sources.table, numbers)
         if value is None:
             return None
         splices.append(Splice(start + grown, stop + grown, TABLE, value.start, value.stop))
@@ -124,11 +128,34 @@ def swap_values(sources: Sources, rank: int, own: Linearized, tokenizer: Tokeniz
     return splices
 
 
-def _counterpart(run: Sequence[str], own: Linearized, table: Linearized) -> Segment | None:
-    """This table's value of the field that a run of the neighbor's words says, if it has one."""
+def _counterpart(
+    run: Sequence[str], own: Linearized, table: Linearized, numbers: Collection[str]
+) -> Segment | None:
+    """What this table has of the field that a run of the neighbor's words says, if it has any."""
     for segment in saying(run, own):
         same = [other for other in table.segments if other.field == segment.field]
         rank = sum(s.field == segment.field for s in own.segments[: own.segments.index(segment)])
         if same:
-            return same[min(rank, len(same) - 1)]
+            value = same[min(rank, len(same) - 1)]
+            return _part(run, segment, own, value, table) if segment.field in numbers else value
     return None
+
+
+def _part(
+    run: Sequence[str], segment: Segment, own: Linearized, value: Segment, table: Linearized
+) -> Segment:
+    """The part of a number that a run is of the neighbor's, if both differ in nothing else; or all of it.
+
+    Where the neighbor says `152 square metres` of its `152 m²`, the unit is in the words around it.
+    """
+    said, words = (
+        [word.casefold() for word in linearized.tokens[each.start : each.stop]]
+        for linearized, each in ((own, segment), (table, value))
+    )
+    part = [word.casefold().strip(" ") for word in run]
+    for start in range(len(said) - len(part) + 1):
+        stop = start + len(part)
+        around = said[:start] + said[stop:]
+        if around and said[start:stop] == part and around == words[:start] + words[stop:]:
+            return value._replace(start=value.start + start, stop=value.start + stop)
+    return value

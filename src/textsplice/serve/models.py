@@ -298,7 +298,7 @@ class FieldAbout(Given):
     """A field of the store's records."""
 
     name: str
-    kind: Literal["said", "yes-no", "worded", "unsaid", "list", "number"]
+    kind: Literal["said", "yes-no", "worded", "coded", "unsaid", "list", "number"]
     share: float
     values: list[str]
     list: bool

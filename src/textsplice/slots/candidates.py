@@ -108,7 +108,7 @@ class Search:
     def is_about(self, phrase: Phrase | str, field: str) -> bool:
         """Whether a phrase has a word of the field's own name."""
         words = phrase if isinstance(phrase, str) else phrase.words
-        return not self._own_words.get(field, frozenset()).isdisjoint(map(_stem, words.split()))
+        return not self._own_words.get(field, frozenset()).isdisjoint(map(stem, words.split()))
 
     def candidates(self, field: str, value: str, verbatim: bool) -> list[Phrase]:
         """The phrases that say a value, the one that most texts have first."""
@@ -166,7 +166,7 @@ class Search:
                 return False
         if self.is_about(phrase, field):
             return True
-        if not self._any_own_word.isdisjoint(map(_stem, phrase.words.split())):
+        if not self._any_own_word.isdisjoint(map(stem, phrase.words.split())):
             return False  # it is about another field
         return not self._explained(field, standing, having, asked)
 
@@ -221,7 +221,7 @@ class Search:
 def words_in_name(field: str) -> list[str]:
     """The words that a field is named by: `familyFriendly` is family and friendly."""
     words = words_of(" ".join(_PARTS.split(field)))
-    return [_stem(word) for word in words if word not in LITTLE and word not in NEGATING and len(word) > 2]
+    return [stem(word) for word in words if word not in LITTLE and word not in NEGATING and len(word) > 2]
 
 
 def is_yes_no(values: Counter[str]) -> bool:
@@ -229,7 +229,7 @@ def is_yes_no(values: Counter[str]) -> bool:
     return bool(values) and all(map(is_yes_or_no, values))
 
 
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
     """A word without its plural: enough to find `dogs` in `no dog`."""
     return word.removesuffix("s") if len(word) > 3 else word
 

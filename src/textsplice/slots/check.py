@@ -10,9 +10,10 @@ from typing import Literal, NamedTuple
 
 from textsplice.corpus.asked import ASKED
 from textsplice.corpus.table import Table
+from textsplice.slots.candidates import stem, words_in_name
 from textsplice.slots.lexicon import Lexicon, items_of
 from textsplice.slots.mentions import Mention
-from textsplice.slots.numbers import places, quantity
+from textsplice.slots.numbers import places, quantity, units_twice
 from textsplice.slots.wordings import FieldWordings, words_of
 from textsplice.text.yes_no import is_yes_or_no
 
@@ -26,8 +27,9 @@ class Slot(NamedTuple):
     """One value of the table and what the text says about it.
 
     `missing`: the text does not say it. `wrong`: the text says another value of the field, `said`.
-    `repeated`: the text says it more than once. `added`: the table does not have the field, but the text says
-    `said`. `unchecked`: nobody can tell: the lexicon has no wording for a yes or no, or not all of them.
+    `repeated`: the text says it more than once, or its unit: `said`. `added`: the table does not have the
+    field, but the text says `said`. `unchecked`: nobody can tell: the lexicon has no wording for a yes or no,
+    or not all of them.
     """
 
     field: str
@@ -117,8 +119,10 @@ def check_slots(text: str, table: Table, lexicon: Lexicon) -> SlotReport:
     words = words_of(text)
     mentions = lexicon.matcher.find(words, slots)
     found_in: dict[str, list[Mention]] = {}
+    questions = {field for field, values in table if ASKED in values}
     for mention in mentions:
-        found_in.setdefault(mention.field, []).append(mention)
+        if mention.field not in questions:  # "Is it on Steam?" does not say that it is
+            found_in.setdefault(mention.field, []).append(mention)
     for field, values, wordings in asked:
         if wordings.kind == "number":
             found_in[field] = _with_numbers(field, values, words, mentions)
@@ -129,7 +133,16 @@ def check_slots(text: str, table: Table, lexicon: Lexicon) -> SlotReport:
     for field, mentioned in found_in.items():
         foreign = _foreign(mentioned, (), lexicon.fields[field], elsewhere)
         found += [Slot(field, "", "added", value) for value in foreign[:1]]
-    return SlotReport(tuple(found))
+    return SlotReport(tuple(_with_units(found, text)))
+
+
+def _with_units(slots: Sequence[Slot], text: str) -> Iterator[Slot]:
+    """The same, in which a value whose unit is said twice is no longer right: `169 m² square metres`."""
+    twice = units_twice(text)
+    for slot in slots:
+        amount = quantity(slot.value) if twice and slot.status == "ok" else None
+        said = twice.get(amount.amount) if amount else None
+        yield slot._replace(status="repeated", said=said) if said else slot
 
 
 def _with_numbers(
@@ -143,11 +156,32 @@ def _with_numbers(
         wanted = quantity(value)
         if wanted is None or any(value in mention.values for mention in own):
             continue
-        spans = [span for span in places(words, wanted) if taken.isdisjoint(range(*span))]
+        said = [*places(words, wanted), *(_ones(words, field) if wanted.amount == 1 else ())]
+        spans = [span for span in said if taken.isdisjoint(range(*span))]
         # What is said there is this value, whatever other table writes it so.
         own = [m for m in own if not any(m.start < stop and start < m.stop for start, stop in spans)]
         own += [Mention(*span, field, frozenset((value,)), True) for span in spans]
     return sorted(own)
+
+
+def _ones(words: Sequence[str], field: str) -> Iterator[tuple[int, int]]:
+    """Where a text says one of what a field counts: `one room`, `a single room`."""
+    named = set(words_in_name(field))
+    for place, (word, after) in enumerate(pairwise(words)):
+        if word in ("one", "single") and stem(after) in named:
+            yield place, place + 1
+
+
+def out_of_act(text: str, table: Table, lexicon: Lexicon) -> Iterator[str]:
+    """What a text does that its table does not ask of it, as clauses: it recommends instead of asking.
+
+    Such fields are no facts and have no slots; what is wrong with them is told, but not counted.
+    """
+    if not lexicon.acts.fields:
+        return
+    for slot in check_slots(text, table, lexicon.acts).errors:
+        if slot.status == "wrong":
+            yield f"it reads like {slot.field} {slot.said}, not {slot.value}"
 
 
 def slot_errors(texts: Sequence[str], tables: Iterable[Table], lexicon: Lexicon) -> list[int]:
@@ -183,11 +217,14 @@ def _check_field(
     wordings: FieldWordings,
     elsewhere: set[str],
 ) -> Iterator[Slot]:
-    foreign = _foreign(mentions, values, wordings, elsewhere)
+    others = mentions
     if wordings.kind == "worded" and any(_may_be_said(value, wordings) for value in values):
-        foreign = []  # another value may be one more wording: "high" is said of "5 out of 5"
+        # Another value may be one more wording: "high" is said of "5 out of 5". Its wordings are not.
+        others = [mention for mention in mentions if not mention.verbatim]
+    foreign = _foreign(others, values, wordings, elsewhere)
+    apart = 0 if wordings.kind == "list" else SIDE_BY_SIDE
     for value in values:
-        count = _times_said([mention for mention in mentions if value in mention.values])
+        count = _times_said([mention for mention in mentions if value in mention.values], apart)
         if is_yes_or_no(value) and value not in wordings.wordings and not wordings.kind:
             yield Slot(field, value, "unchecked")
         elif not count and foreign:
@@ -208,13 +245,18 @@ def _may_be_said(value: str, wordings: FieldWordings) -> bool:
     """Whether a text may say a value in words that the lexicon does not know."""
     if value in wordings.partial:
         return True
-    return value not in wordings.wordings and (is_yes_or_no(value) or wordings.kind in ("yes/no", "worded"))
+    return value not in wordings.wordings and (
+        is_yes_or_no(value) or wordings.kind in ("yes/no", "worded", "coded")
+    )
 
 
-def _times_said(mentions: Sequence[Mention]) -> int:
-    """Mentions next to each other count once: `a high rating of 5 out of 5`."""
-    apart = sum(b.start - a.stop > SIDE_BY_SIDE for a, b in pairwise(mentions))
-    return apart + 1 if mentions else 0
+def _times_said(mentions: Sequence[Mention], apart: int) -> int:
+    """Mentions next to each other count once: `a high rating of 5 out of 5`.
+
+    Values of a list have nothing `apart` from each other: `PC, Xbox and PC` says PC twice.
+    """
+    times = sum(apart == 0 or b.start - a.stop > apart for a, b in pairwise(mentions))
+    return times + 1 if mentions else 0
 
 
 def _foreign(
@@ -238,6 +280,8 @@ def told(slot: Slot) -> str:
             return f"{slot.field} ({slot.value}) is missing"
         case "wrong":
             return f"{slot.field} ({slot.value}) is said to be {slot.said}"
+        case "repeated" if slot.said:
+            return f"{slot.field} ({slot.value}) is said with its unit twice: {slot.said}"
         case "repeated":
             return f"{slot.field} ({slot.value}) is said twice"
         case "added":

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from textsplice.corpus.asked import ASKED
 from textsplice.slots.association import least_share
 from textsplice.slots.lexicon import Lexicon
 from textsplice.slots.mentions import BARRIERS, GAP_WORDS, Mention
@@ -74,7 +75,7 @@ def measure(lexicon: Lexicon, sample: Sample) -> Measured:
     values: dict[tuple[str, str], Recall] = {}
     for example, words in sample:
         table = {name: given for name, given in example.table if given}
-        slots = [(name, value) for name, given in table.items() for value in given]
+        slots = [(name, value) for name, given in table.items() for value in given if value != ASKED]
         mentions = lexicon.matcher.find(words, slots)
         for name, value in slots:
             recall = values.setdefault((name, value), Recall())

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from textsplice.corpus.asked import ASKED
 from textsplice.corpus.table import Example
 from textsplice.slots.candidates import DEFAULTS, Induction, Search
 from textsplice.slots.check import check_slots, summarize_slots
@@ -24,6 +25,7 @@ from textsplice.slots.wordings import FieldKind, FieldWordings
 from textsplice.text.yes_no import PLAIN, SHORT
 
 _NO = frozenset(pair[0] for pair in (*PLAIN, *SHORT))
+WORDED: tuple[FieldKind, ...] = ("yes/no", "worded", "coded")  # kinds that are said in other words
 DENIED = f"{NEGATIONS} ... "
 HEAD = """\
 # A proposal, found by counting: read it, and strike what is wrong. To strike a wording, delete its line or
@@ -70,7 +72,7 @@ class Proposal:
         known = self.lexicon.fields[found.field]
         lines: list[str] = []
         for (field, value), recall in self.measured.values.items():
-            if field != found.field or found.kind not in ("yes/no", "worded"):
+            if field != found.field or found.kind not in WORDED:
                 continue
             if value in known.wordings:
                 told = f"{value}: found in {recall.share:.0%} of {recall.texts:,} held-out texts"
@@ -90,12 +92,16 @@ def propose(
     examples: Iterable[Example],
     kinds: Mapping[str, FieldKind] | None = None,
     settings: Induction = DEFAULTS,
+    findings: Sequence[Finding] | None = None,
 ) -> Proposal:
-    """Proposes wordings for the values of every field that has few; `kinds` are those that are known."""
+    """Proposes wordings for the values of every field that has few; `kinds` are those that are known.
+
+    So are `findings`, if kinds were looked for already.
+    """
     sample = Sample.of(examples)
     findings = [
         replace(each, kind=kinds[each.field], reason="as given") if kinds and each.field in kinds else each
-        for each in find_kinds(sample.examples, settings)
+        for each in findings or find_kinds(sample.examples, settings)
     ]
     first, second = sample.halves()
     search = Search(first, settings)
@@ -103,29 +109,34 @@ def propose(
     for example in sample.examples:
         for field, given in example.table:
             if field in values:  # too few texts have the others
-                values[field].update(given)
+                values[field].update(value for value in given if value != ASKED)
     proposed: dict[str, FieldWordings] = {}
     for each in findings:
         proposed[each.field] = _field(each, search, values[each.field])
     tried = _tried(Lexicon(proposed), second, search)
     measured = measure(tried, second)
     fields = {name: _judged(name, known, measured, settings) for name, known in tried.fields.items()}
-    return Proposal(_with_repeated(Lexicon(fields), second, settings), measured, findings)
+    lexicon = _with_repeated(Lexicon(fields), second, settings).fields
+    kinds_found = {each.field: each.kind for each in findings}
+    fields = {name: replace(known, kind=kinds_found[name]) for name, known in lexicon.items()}
+    return Proposal(Lexicon(fields), measured, findings)
 
 
 def _field(found: Finding, search: Search, counts: Counter[str]) -> FieldWordings:
     """The candidates for the values of a field."""
-    if found.kind == "unsaid":
+    if found.kind == "unsaid" and not found.alike:
         return FieldWordings({}, verbatim=False, kind="unsaid")
-    verbatim = found.kind != "yes/no" and found.said > 0.1
+    verbatim = found.kind not in ("yes/no", "coded", "unsaid") and found.said > 0.1
     wordings: dict[str, tuple[str, ...]] = {}
-    if found.kind in ("yes/no", "worded", "said") and len(counts) <= search.settings.most_values:
+    if found.kind in (*WORDED, "said", "unsaid") and len(counts) <= search.settings.most_values:
         phrases = {value: search.candidates(found.field, value, verbatim) for value in counts}
         if found.kind == "yes/no":
             phrases = _with_opposites(phrases)
         wordings = {value: tuple(p.wording() for p in said) for value, said in phrases.items() if said}
     others = tuple(sorted(value for value in counts if value not in wordings)) if verbatim else ()
-    return FieldWordings(wordings, others, verbatim=verbatim, kind=found.kind)
+    # What a text does is tried like a category, and told, though it is no fact.
+    kind = "coded" if found.kind == "unsaid" else found.kind
+    return FieldWordings(wordings, others, verbatim=verbatim, kind=kind)
 
 
 def _with_opposites(phrases: Mapping[str, Sequence[Phrase]]) -> dict[str, list[Phrase]]:

@@ -7,12 +7,14 @@
 | `number` | numbers, perhaps with a unit                | the same; `1,000` says 1000                |
 | `yes/no` | a yes or a no, said in other words          | checked by a lexicon, otherwise unchecked  |
 | `worded` | categories, often said in other words       | masked, copied, and checked like yes/no    |
+| `coded`  | categories, only ever said in other words   | checked like yes/no, never masked, copied  |
 | `unsaid` | not said at all: ids, codes, dialogue acts  | compared, never masked, copied or checked  |
 
 Nothing else is needed than counting how often texts say the values of their own tables, and how often those
-of other tables, which is chance. A field that is hardly ever said word for word is taken as `unsaid`: if it
-were copied, texts would say "in my give opinion". Whether other words say it, as `cheap` says `£`, or only go
-with it, as `I think` goes with an opinion, is for people to tell; `Finding.reason` says that there are some.
+of other tables, which is chance. A field that is hardly ever said word for word is never copied: texts would
+say "in my give opinion". If other words go with its values, in texts in which they were not found, it is
+`coded`, as `some wear` goes with condition B. What names the act of a text (it asks, recommends) is not: it
+is no fact, and nothing that could be wrong. Texts of such fields are spliced from texts that agree in them.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from typing import cast
 from textsplice.corpus.asked import ASKED
 from textsplice.corpus.table import Example
 from textsplice.errors import ConfigError
-from textsplice.slots.candidates import DEFAULTS, Induction, Search
+from textsplice.slots.candidates import DEFAULTS, Induction, Search, words_in_name
 from textsplice.slots.evidence import measure
 from textsplice.slots.lexicon import KINDS, Lexicon, items_of
 from textsplice.slots.numbers import places, quantity
@@ -44,6 +46,13 @@ HARDLY = 0.05  # in a smaller share: not said word for word
 SEVERAL = 0.05  # share of tables with several values: a list
 NUMBERS = 0.9  # share of values that are numbers
 WORDED = 0.5  # share of texts whose value has a wording that stands up
+ACT_NAMES = frozenset(("act", "acts", "intent", "dialogue", "dialog", "speech"))
+ACTS = frozenset(
+    """
+    inform request recommend suggest confirm verify compare select offer ask question answer greet greeting
+    goodbye bye thank thanks apologize affirm negate deny opinion explain explanation
+    """.split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +67,7 @@ class Finding:
     said: float  # share of texts that say the value word for word
     empty: int = 0  # tables that name the field without a value, where other tables do not name it
     asked: int = 0  # tables whose value is `?`: the field is asked for
+    alike: bool = False  # texts are spliced from texts that agree in it
 
     def to_dict(self) -> dict[str, object]:
         """Plain data."""
@@ -146,6 +156,7 @@ class _Corpus:
         found = {
             value: tuple(phrase.wording() for phrase in search.candidates(field, value, verbatim=False))
             for value in search.values.get(field, ())
+            if value != ASKED
         }
         lexicon = Lexicon({field: FieldWordings(found, verbatim=False)})
         measured = measure(lexicon, held_out)
@@ -169,11 +180,11 @@ def _find(corpus: _Corpus, field: str, seen: _Seen) -> Finding:
     empty = seen.named - texts - seen.asked if unnamed else 0
     said = corpus.share_said(seen)
 
-    def finding(kind: FieldKind, reason: str, share: float = said) -> Finding:
+    def finding(kind: FieldKind, reason: str, share: float = said, alike: bool = False) -> Finding:
         more = f"; {seen.asked:,} tables ask for it" if seen.asked else ""
         hint = f'if they ask for it, set "{field}={ASKED_FOR}"'
         more += f"; {empty:,} tables name it without a value: {hint}" if empty else ""
-        return Finding(field, kind, reason + more, texts, distinct, share, empty, seen.asked)
+        return Finding(field, kind, reason + more, texts, distinct, share, empty, seen.asked, alike)
 
     if not texts:
         return finding("unsaid", "no table has a value")
@@ -195,21 +206,24 @@ def _find(corpus: _Corpus, field: str, seen: _Seen) -> Finding:
     part = corpus.share_in_part(seen)
     if part >= OFTEN:
         return finding("worded", f"only {said:.0%} are said word for word, but {part:.0%} in part")
-    return finding("unsaid", _hardly_said(corpus, field, seen, said, chance))
-
-
-def _hardly_said(corpus: _Corpus, field: str, seen: _Seen, said: float, chance: float) -> str:
-    """A field whose values texts do not say word for word; only people know whether they say them."""
     reason = f"only {said:.0%} are said word for word"
     reason += f", and as many by chance ({chance:.0%})" if said >= HARDLY else ""
     if len(seen.counts) >= 0.5 * len(seen.rows):
-        reason += ", and nearly every text has another value: an id"
-    elif (worded := corpus.share_worded(field, seen)) >= WORDED:
-        reason += (
-            f"; words that go with {worded:.0%} of them were found: if these say the value, set"
-            f' "{field}=worded"'
-        )
-    return reason
+        return finding("unsaid", f"{reason}, and nearly every text has another value: an id")
+    if _names_acts(field, seen):
+        return finding("unsaid", f"{reason}: it names what a text does (asks, recommends)", alike=True)
+    worded = corpus.share_worded(field, seen)
+    if worded >= WORDED:
+        return finding("coded", f"{reason}, but other words go with {worded:.0%} of them", alike=True)
+    return finding("unsaid", reason, alike=worded > 0)
+
+
+def _names_acts(field: str, seen: _Seen) -> bool:
+    """Whether a field says what a text does (it asks, it recommends), which is nothing of the record."""
+    if not ACT_NAMES.isdisjoint(words_in_name(field)):
+        return True
+    acts = sum(n for value, n in seen.counts.items() if not ACTS.isdisjoint(words_of(value)))
+    return acts >= OFTEN * seen.counts.total()
 
 
 def _is_yes_no(seen: _Seen, said: float) -> bool:
@@ -267,10 +281,16 @@ def decide(examples: Iterable[Example], settings: Sequence[str]) -> list[Finding
     for each in found:
         if each.field in chosen:
             reason = f"set in corpus.kinds; found: {each.kind}, {each.reason}"
-            kept.append(replace(each, kind=chosen[each.field], reason=reason))
+            kind = chosen[each.field]
+            kept.append(replace(each, kind=kind, reason=reason, alike=each.alike or kind == "coded"))
         elif AUTO in settings or each.field in asked:
             kept.append(each)
     return kept
+
+
+def alike_fields(findings: Iterable[Finding]) -> tuple[str, ...]:
+    """The fields in which texts agree with those that they are spliced from, and those that are asked for."""
+    return tuple(each.field for each in findings if each.alike or each.asked)
 
 
 def kinds_of(findings: Iterable[Finding]) -> dict[str, FieldKind]:

@@ -9,7 +9,7 @@
     generic = []         # values that any text may mention, even if the table lacks them
     neutral = []         # phrases that do not express this field: "average price" is not a rating
     values = []          # more values, which are expressed verbatim
-    kind = "yes/no"      # or "said", "list", "number", "worded", "unsaid": docs/kinds.md
+    kind = "yes/no"      # or "said", "list", "number", "worded", "coded", "unsaid": docs/kinds.md
     partial = []         # values of which some wordings are not known: not finding them is no error
 
     [familyFriendly.wordings]
@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, cast, get_args
 
 from textsplice.config import unknown_name
+from textsplice.corpus.asked import ASKED
 from textsplice.corpus.missing import missing_file
 from textsplice.corpus.table import Table
 from textsplice.errors import ConfigError
@@ -50,6 +51,7 @@ VALUES = "values"  # the name of the lexicon of the tables at hand
 SETS = "_sets"
 _COMMA = frozenset(",;|")
 _BETWEEN = re.compile(r"\s*[,;|]\s*(?:(?:and|or|&)\s+)?|\s+and\s+")  # items of a list in one value
+_ENTITY = re.compile(r"&#?\w+;")  # &amp; ends in a semicolon that separates nothing
 _SET = re.compile(r"\{([A-Z_]+)\}")
 _KEYS = ("kind", "verbatim", "repeatable", "partial", "generic", "neutral", "values", "wordings")
 KINDS = get_args(FieldKind)
@@ -109,15 +111,20 @@ class Lexicon:
         Yes and no are left out: the word `no` does not tell which field it is about.
         """
         kinds = kinds or {}
+        never = {name for name, kind in kinds.items() if kind in ("coded", "unsaid")}  # word for word
         values: dict[str, dict[str, None]] = {}
         for table in tables:
             for field, given in table:
                 kind = kinds.get(field, "")
-                said = (value for value in given if kind != "yes/no" and not is_yes_or_no(value))
+                said = (
+                    value
+                    for value in given
+                    if kind != "yes/no" and value != ASKED and not is_yes_or_no(value)
+                )
                 values.setdefault(field, {}).update(dict.fromkeys(items_of(said, kind)))
         return cls(
             {
-                field: FieldWordings({}, () if kinds.get(field) == "unsaid" else tuple(known))
+                field: FieldWordings({}, () if field in never else tuple(known), verbatim=field not in never)
                 for field, known in values.items()
             }
         ).with_kinds(kinds)
@@ -130,7 +137,11 @@ class Lexicon:
             name: replace(known, kind=kinds[name]) if name in kinds and not known.kind else known
             for name, known in self.fields.items()
         }
-        more = {name: FieldWordings({}, kind=kind) for name, kind in kinds.items() if name not in fields}
+        more = {
+            name: FieldWordings({}, kind=kind, verbatim=kind != "coded")
+            for name, kind in kinds.items()
+            if name not in fields
+        }
         return Lexicon({**fields, **more})
 
     @property
@@ -142,6 +153,15 @@ class Lexicon:
     def matcher(self) -> Matcher:
         """Finds what a text says; built on first use."""
         return Matcher(self.fields)
+
+    @cached_property
+    def acts(self) -> Lexicon:
+        """The fields that texts do not say, but whose values go with words: what a text does."""
+        acts = {
+            n: replace(f, kind="coded") for n, f in self.fields.items() if f.kind == "unsaid" and f.wordings
+        }
+        others = dict.fromkeys(self.fields, FieldWordings({}, verbatim=False, kind="unsaid")) if acts else {}
+        return Lexicon({**others, **acts})
 
     @property
     def digest(self) -> str:
@@ -213,7 +233,7 @@ def _field(name: str, section: object, sets: Mapping[str, str], where: str) -> F
         wordings=said,
         neutral=neutral,
         values=_texts(data.get("values", []), f"{name}.values", where),
-        verbatim=_flag(data.get("verbatim", kind != "yes/no"), f"{name}.verbatim", where),
+        verbatim=_flag(data.get("verbatim", kind not in ("yes/no", "coded")), f"{name}.verbatim", where),
         repeatable=_flag(data.get("repeatable", False), f"{name}.repeatable", where),
         generic=frozenset(_texts(data.get("generic", []), f"{name}.generic", where)),
         kind=kind,
@@ -238,7 +258,9 @@ def items_of(values: Iterable[str], kind: str) -> list[str]:
     """
     if kind != "list":
         return list(values)
-    several = ([value] if _COMMA.isdisjoint(value) else _BETWEEN.split(value) for value in values)
+    several = (
+        [value] if _COMMA.isdisjoint(_ENTITY.sub("", value)) else _BETWEEN.split(value) for value in values
+    )
     return [item for items in several for item in map(str.strip, items) if item]
 
 

@@ -86,6 +86,7 @@ class Matcher:
                 for word in entry.phrase[0]:
                     by_word.setdefault(word, []).append(_Place(entry, 1))
             self._known |= {(name, value) for value in field.known_values()}
+        self._otherwise = {name for name, field in fields.items() if not field.verbatim}
         self._first = {word: _Node(places) for word, places in by_word.items()}
 
     def find(self, words: Sequence[str], own: Iterable[tuple[str, str]] = ()) -> list[Mention]:
@@ -101,7 +102,7 @@ class Matcher:
                 stop += 1
             found.extend(longest.values())
         for field, value in own:
-            if (field, value) not in self._known:
+            if (field, value) not in self._known and field not in self._otherwise:
                 found += _verbatim_mentions(field, value, words)
         return [mention for mention in _longest(found) if mention.values]
 

@@ -7,7 +7,7 @@ value without one by any.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
@@ -19,22 +19,55 @@ _WRITTEN = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "te
 # "One" is left out: it says more often "one of the best" than 1.
 _WORDS = {word: Decimal(number) for number, word in enumerate(_WRITTEN, start=2)}
 _NAMES = """
-£ pound gbp
-$ dollar usd
-€ euro eur
-km kilometre kilometer
-m metre meter
-cm centimetre centimeter
-mm millimetre millimeter
-kg kilogram kilo
-g gram gramme
-mi mile
-ft foot feet
-min minute
-h hour hr
-mph
+£, pound, gbp
+$, dollar, usd
+€, euro, eur
+%, percent, per cent, pct, prozent, por ciento
+m², m 2, m2, sqm, sq m, qm, square metre, square meter, quadratmeter, quadratmetern, metros cuadrados
+ft², sqft, sq ft, square foot, square feet
+km, kilometre, kilometer, kilometern, kilómetro
+km/h, km h, kmh, kph, kilometre per hour, kilometres per hour, stundenkilometer, stundenkilometern
+m, metre, meter, metern, metro
+cm, centimetre, centimeter, zentimeter, zentimetern, centímetro
+mm, millimetre, millimeter, millimetern, milímetro
+kg, kilogram, kilo, kilogramm
+g, gram, gramme
+l, litre, liter, litro
+mi, mile
+mph, miles per hour
+ft, foot, feet
+inch, inches
+min, minute, minuten, minuto
+h, hour, hr, stunde, stunden, hora
+kw, kilowatt
+kwh, kilowatt hour
+hp, horsepower
+gb, gigabyte
+tb, terabyte
+°c, c, degree celsius, degrees celsius, degree, grad
 """
-_UNITS = {name: line.split()[0] for line in _NAMES.strip().splitlines() for name in line.split()}
+_SPELLINGS = [[name.strip() for name in line.split(",")] for line in _NAMES.strip().splitlines()]
+_UNITS = {name: names[0] for names in _SPELLINGS for name in names}
+LONGEST_UNIT = 3  # words
+_SIGNS = "£$€"
+_NAME = "|".join(
+    re.escape(name) + ("s?" if len(name) > 2 else "") for name in sorted(_UNITS, key=len, reverse=True)
+)
+# A number and two units beside it: before it a sign, and after it one or two names.
+_TWO_UNITS = re.compile(
+    rf"(?P<sign>[{_SIGNS}]\s?)?(?P<number>{_DIGITS.pattern})[\s-]?(?P<first>{_NAME})(?!\w)"
+    rf"(?:[\s-](?P<second>{_NAME})(?!\w))?",
+    re.IGNORECASE,
+)
+
+
+# A number with at most one unit; `4th` and `T4` are none.
+_ONE_UNIT = re.compile(
+    rf"(?<![\w.,])(?:(?P<sign>[{_SIGNS}])\s?)?(?P<number>{_DIGITS.pattern})"
+    rf"(?:[\s-]?(?P<unit>{_NAME})(?!\w)|(?!\w|[.,]\d))",
+    re.IGNORECASE,
+)
+_ANY_DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 class Quantity(NamedTuple):
@@ -52,10 +85,10 @@ def quantity(value: str) -> Quantity | None:
     match words_of(value):
         case [word] if amount := _digits(word):
             return Quantity(amount[0], "")
-        case [sign, word] if sign in "£$€" and (amount := _digits(word)):
+        case [sign, word] if sign in _SIGNS and (amount := _digits(word)):
             return Quantity(amount[0], sign)
-        case [word, unit] if unit.isalpha() and (amount := _digits(word)):
-            return Quantity(amount[0], unit_of(unit))
+        case [word, *unit] if _is_unit(unit) and (amount := _digits(word)):
+            return Quantity(amount[0], unit_of(" ".join(unit)))
         case _:
             return None
 
@@ -68,10 +101,40 @@ def places(words: Sequence[str], wanted: Quantity) -> list[tuple[int, int]]:
             continue
         if not wanted.unit:
             found.append((place, place + 1))
-        elif place and words[place - 1] in "£$€" and words[place - 1] == wanted.unit:
+        elif place and words[place - 1] in _SIGNS and words[place - 1] == wanted.unit:
             found.append((place - 1, place + 1))
-        elif place + 1 < len(words) and unit_of(words[place + 1]) == wanted.unit:
-            found.append((place, place + 2))
+        else:
+            stops = range(min(place + 1 + LONGEST_UNIT, len(words)), place + 1, -1)
+            stop = next((s for s in stops if unit_of(" ".join(words[place + 1 : s])) == wanted.unit), None)
+            found += [(place, stop)] if stop else []
+    return found
+
+
+def units_twice(text: str) -> dict[Decimal, str]:
+    """The amounts that a text says with the same unit twice, and how: `169 m² square metres`."""
+    found: dict[Decimal, str] = {}
+    for match in _TWO_UNITS.finditer(text):
+        units = [unit_of(unit.strip().lower()) for unit in match.group("sign", "first", "second") if unit]
+        if len(set(units)) < len(units):
+            found[Decimal(match["number"].replace(",", ""))] = match[0]
+    return found
+
+
+def stray_numbers(text: str, values: Iterable[str]) -> list[str]:
+    """The numbers of a text that none of these values has, or only with another unit: `23 mm` of `23 °C`."""
+    known: dict[Decimal, set[str]] = {}
+    for value in values:
+        unit = wanted.unit if (wanted := quantity(value)) else ""
+        for digits in _ANY_DIGITS.findall(value):
+            for form in {digits.replace(",", ""), *re.split("[.,]", digits)}:
+                if form.count(".") <= 1:
+                    known.setdefault(Decimal(form), set()).add(unit)
+    found: list[str] = []
+    for match in _ONE_UNIT.finditer(text):
+        unit = unit_of((match["sign"] or match["unit"] or "").lower())
+        units = known.get(Decimal(match["number"].replace(",", "")))
+        if units is None or (unit and "" not in units and unit not in units):
+            found.append(match[0])
     return found
 
 
@@ -85,6 +148,11 @@ def unit_of(word: str) -> str:
     """One name for a unit, however it is written: `km` for kilometres, `star` for stars."""
     single = word.removesuffix("s") if len(word) > 3 else word
     return _UNITS.get(word) or _UNITS.get(single) or single
+
+
+def _is_unit(words: Sequence[str]) -> bool:
+    """One word of letters, or several that are the name of a unit."""
+    return words[0].isalpha() if len(words) == 1 else unit_of(" ".join(words)) in _UNITS.values()
 
 
 def _digits(word: str) -> tuple[Decimal] | None:

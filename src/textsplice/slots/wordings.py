@@ -20,7 +20,7 @@ _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['’](?:t|re|ve|ll)\b)?|[£$�
 Phrase = tuple[frozenset[str], ...]
 
 # How texts say the values of a field. "" is a field of which nothing is known: said, but for yes and no.
-FieldKind = Literal["said", "list", "number", "yes/no", "worded", "unsaid"]
+FieldKind = Literal["said", "list", "number", "yes/no", "worded", "coded", "unsaid"]
 
 MOST_VARIANTS = 1024
 LONGEST_PHRASE = 10_000  # characters, with its sets written out

@@ -60,7 +60,8 @@ class Unsaid:
     @classmethod
     def of_kinds(cls, kinds: Mapping[str, str]) -> Unsaid:
         """What follows from the kinds of fields; nothing if there are none."""
-        return cls(frozenset(name for name, kind in kinds.items() if kind == "unsaid"), bool(kinds))
+        never = frozenset(name for name, kind in kinds.items() if kind in ("coded", "unsaid"))
+        return cls(never, bool(kinds))
 
 
 NOTHING_UNSAID = Unsaid()

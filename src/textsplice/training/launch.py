@@ -54,16 +54,23 @@ def launch(
                 time.sleep(POLL_SECONDS)
         finally:
             _end(workers)
+        interrupted = asked()
     answers = [_answer(worker) for worker in workers]
     for answer in answers:
         if "error" in answer:
             raise _rebuilt(answer["error"])
+    if "result" not in answers[0] and interrupted:
+        raise TrainingError(
+            "interrupted before the first step.",
+            where=config.run_folder,
+            remedy="Give the same command again.",
+        )
     if "result" not in answers[0]:
         codes = ", ".join(str(worker.returncode) for worker in workers)
         raise TrainingError(
             f"a training process ended without a result (exit codes {codes}).",
             where=config.run_folder,
-            remedy="See its messages above; continue with --resume.",
+            remedy="See its messages above. Give the same command again, `textsplice train` with --resume.",
         )
     return TrainingResult(**answers[0]["result"])  # pyright: ignore[reportArgumentType]
 

@@ -59,7 +59,14 @@ def train(
     # What `prepare` found is remembered by the run too.
     found = prepared.config.corpus
     config = replace(
-        config, corpus=replace(config.corpus, list_columns=found.list_columns, asked=found.asked)
+        config,
+        corpus=replace(
+            config.corpus,
+            list_columns=found.list_columns,
+            asked=found.asked,
+            forms=found.forms,
+            placeholders=found.placeholders,
+        ),
     )
     check_prepared(config, prepared)
     with joined(config.training.device) as processes, ExitStack() as stack:

@@ -273,10 +273,15 @@
     }
     for (const row of parts.cells.querySelectorAll("tr[data-start]")) {
       const value = folded(shown.sources[0].tokens.slice(Number(row.dataset.start), Number(row.dataset.stop)));
-      const said = canvas.some((_, at) => value.every((token, n) => canvas[at + n] === token));
-      row.classList.toggle("ticked", said);
-      row.querySelector(".tick").replaceChildren(said ? "✓" : "·");
-      row.querySelector(".tick").setAttribute("aria-label", said ? "said" : "not said yet");
+      const said = value.length > 0 && canvas.some((_, at) => value.every((token, n) => canvas[at + n] === token));
+      // Of the finished text, the checker knows more.
+      const checked = at >= shown.steps.length && row.dataset.sign;
+      const [sign, told] = checked ? [row.dataset.sign, row.dataset.told] : said ? ["✓", "said"] : ["·", "not said yet"];
+      row.classList.toggle("ticked", sign === "✓");
+      row.classList.toggle("crossed", sign === "✗");
+      row.querySelector(".tick").replaceChildren(sign);
+      row.querySelector(".tick").setAttribute("aria-label", told);
+      row.querySelector(".tick").title = checked ? told : "";
     }
   }
 
@@ -335,8 +340,9 @@
         element.dataset.place = `0:${n}`;
         value.append(n > cell.start && isSpaced(shown.table[n]) ? " " : "", element);
       }
-    } else value.append("—");
-    const range = cell.stop > cell.start ? { "data-start": cell.start, "data-stop": cell.stop } : {};
+    } else value.append(cell.value || "—");
+    const range = cell.value ? { "data-start": cell.start, "data-stop": cell.stop } : {};
+    if (cell.mark) [range["data-sign"], range["data-told"]] = cell.mark;
     return make("tr", range, make("td", { class: "tick", role: "img", "aria-label": "not said" }, "·"), make("th", { scope: "row" }, cell.field), value);
   }
 

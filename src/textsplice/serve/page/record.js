@@ -7,6 +7,7 @@ const SHOWN = 24; // fields at first; the others can be added by name
 const HINTS = {
   "yes-no": ["yes/no", "A yes or a no. Texts say it in other words."],
   worded: ["worded", "Texts often say this value in other words."],
+  coded: ["coded", "Texts say this value in other words only."],
   unsaid: ["not said", "Texts do not say this value. It only helps to find similar records."],
   list: ["list", "Several values may be given."],
   number: ["number", "A number, perhaps with a unit."],

@@ -1,0 +1,117 @@
+"""Values that texts say in another form than records: 10,500 of 10500, 2015 of a date."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from textsplice.cli import app
+from textsplice.config import Config
+from textsplice.corpus import Table, read_corpus
+from textsplice.corpus.forms import FORMS, in_form, is_in_form
+from textsplice.corpus.table import Example
+from textsplice.prepare import prepare
+from textsplice.slots.forms import find_forms
+from textsplice.splicer import Splicer
+
+
+def cars(count: int = 90) -> list[dict[str, str]]:
+    """Cars whose prices and dates stand in cells as programs write them."""
+    rows: list[dict[str, str]] = []
+    for number in range(count):
+        price, miles, year = 1100 + 370 * number, 20_000 + 1300 * number, 2001 + number % 20
+        model, doors = f"Kestrel {chr(65 + number % 26)}{number}", str(2 + number % 4)
+        rows.append(
+            {
+                "model": model,
+                "price": f"{price}.00" if number % 3 else str(price),
+                "miles": str(miles),
+                "registered": f"{year}-0{1 + number % 9}-1{number % 10} 00:00:00",
+                "doors": doors,
+                "text": f"The {model} of {year} has {doors} doors and {miles:,} miles on the clock. "
+                f"It costs £{price:,}.",
+            }
+        )
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("form", "value", "written"),
+    [
+        ("1,000", "10500", "10,500"),
+        ("1,000", "10500.00", "10,500"),
+        ("1,000", "10,500", "10,500"),
+        ("1,000", "10500 km", "10,500 km"),
+        ("£1,000", "£10500", "£10,500"),
+        ("1.000", "10500", "10.500"),
+        ("1.000", "10.000", None),
+        ("1,000", "10.5", None),
+        ("1,000", "abc", None),
+        ("year", "2015-02-20 00:00:00", "2015"),
+        ("date", "2015-02-20T10:30", "2015-02-20"),
+        ("day month year", "2015-02-20", "20 February 2015"),
+        ("year", "2015-13-20", None),
+    ],
+)
+def test_a_form_is_made_of_a_value_or_not(form: str, value: str, written: str | None) -> None:
+    assert FORMS[form](value) == written
+    if written is not None:
+        assert (FORMS[form](written) or written) == written  # once more changes nothing
+
+
+def test_forms_are_found_where_texts_say_values_so_and_nowhere_else() -> None:
+    examples = [
+        Example(str(n), Table.of({k: v for k, v in row.items() if k != "text"}), row["text"])
+        for n, row in enumerate(cars())
+    ]
+    assert find_forms(examples) == ("price=£1,000", "miles=1,000", "registered=year")
+    table = in_form(examples[0].table, find_forms(examples))
+    assert table.to_record() | {"model": ""} == {
+        "model": "",
+        "price": "£1,100",
+        "miles": "20,000",
+        "registered": "2001",
+        "doors": "2",
+    }
+    assert is_in_form(examples[0].table, table)
+    assert not is_in_form(examples[1].table, table)
+
+
+def test_they_are_remembered_and_scored(tmp_path: Path) -> None:
+    path = tmp_path / "cars.csv"
+    rows = cars()
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    config = Config().with_values([f"corpus.source={path}", "corpus.kinds=['auto']"])
+    prepared = prepare(config, folder=tmp_path / "prepared", quiet=True)
+    splicer = Splicer.untrained(prepared)
+    record = {"model": "Kestrel X", "price": "45000", "miles": "9000", "registered": "2011-01-13"}
+    made = splicer.generate(record | {"doors": "3"})
+    assert "£45,000" in made.text
+    assert "9,000 miles" in made.text
+    assert "2011-01" not in made.text
+    out = tmp_path / "dev.jsonl"
+    command = ["generate", str(tmp_path / "prepared"), str(path), "--split", "dev", "--out", str(out)]
+    assert CliRunner().invoke(app, command).exit_code == 0
+    dev = list(read_corpus(path, "dev"))
+    assert len(out.read_text().splitlines()) == len(dev)
+    assert "£" in json.loads(out.read_text().splitlines()[0])["table"]["price"]
+    asked = ["evaluate", str(out), "--references", str(path), "--split", "dev", "--metrics", "BLEU"]
+    found = CliRunner().invoke(app, asked)
+    assert found.exit_code == 0, found.output
+
+
+def test_cells_that_programs_leave_empty_are_empty(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("name,fuel,notes,text\nA,N/A,new &amp; boxed,A is new &amp; boxed.\nB,NaN,#N/A,B.\n")
+    rows = [(e.table.to_record(), e.text) for e in read_corpus(path)]
+    assert rows == [
+        ({"name": "A", "fuel": [], "notes": "new & boxed"}, "A is new & boxed."),
+        ({"name": "B", "fuel": [], "notes": []}, "B."),
+    ]
