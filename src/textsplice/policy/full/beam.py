@@ -36,6 +36,7 @@ from textsplice.policy.full.scores import (
     first_scores,
     second_scores,
 )
+from textsplice.policy.full.tables import Tables
 from textsplice.policy.places import places_of_others
 from textsplice.policy.policy import Encoded
 from textsplice.policy.problem import Candidate, Outcome, Problem, broken_rule
@@ -76,6 +77,7 @@ class _Beams:
         self.problems = problems
         self.settings = settings
         self.states = states
+        self.tables: Tables | None = None
         self.outcomes = [Outcome() for _ in problems]
         self.live = [Hypothesis.empty(item) for item in range(len(problems) * settings.starts)]
         self.seen: list[set[bytes]] = [set() for _ in self.live]
@@ -87,7 +89,7 @@ class _Beams:
 
     def advance(self) -> None:
         """One more splice on each live canvas, and Stop where it is among the best."""
-        first = first_scores(self.policy, self.states, self._canvases())
+        first = self._first_scores()
         picks = self._first_decisions(first)
         self.live = self._second_decisions(first, picks) if picks else []
         self._prune()
@@ -96,10 +98,15 @@ class _Beams:
         """After the last round: Stop is all that is left."""
         if not self.live:
             return
-        first = first_scores(self.policy, self.states, self._canvases())
+        first = self._first_scores()
         for hypothesis, stop in zip(self.live, first.stop.tolist(), strict=True):
             if hypothesis.may_stop and stop > -INFINITY:
                 self._finish(hypothesis, stop)
+
+    def _first_scores(self) -> FirstScores:
+        first = first_scores(self.policy, self.states, self._canvases(), self.tables)
+        self.tables = first.tables
+        return first
 
     def _case_of(self) -> NDArray[np.int64]:
         return np.array([h.item // self.settings.starts for h in self.live], dtype=np.int64)
