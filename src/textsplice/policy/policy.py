@@ -110,14 +110,20 @@ class Policy(nn.Module):
             states = self.encoder(self._embedded(padded), padded)
         return states.split([len(read.ids), len(padded.ids) - len(read.ids)])[0]
 
-    def decode(self, read: Sequences, tables: Tensor, contexts: Sequence[Context]) -> Tensor:
-        """The states of canvases, each of which attends to its own table, `[N, d]`."""
+    def decode(
+        self, read: Sequences, tables: Tensor | Sequence[Tensor], contexts: Sequence[Context]
+    ) -> Tensor:
+        """The states of canvases, each of which attends to its own table, `[N, d]`.
+
+        `tables` are the states of tables, or their keys and values in each layer.
+        """
         if not self.mixed_precision:
             return self.decoder(self._embedded(read), read, tables, contexts)
         padded = round_up(read)
         nothing = len(padded.ids) - len(read.ids)
         first = torch.zeros(nothing, 1, dtype=torch.long, device=self.device)
-        tables = functional.pad(tables, (0, 0, 0, -len(tables) % ROUND))
+        if isinstance(tables, Tensor):
+            tables = functional.pad(tables, (0, 0, 0, -len(tables) % ROUND))
         with torch.autocast(self.device.type, torch.bfloat16):
             states = self.decoder(self._embedded(padded), padded, tables, [*contexts, Context(first)])
         return states.split([len(read.ids), nothing])[0]

@@ -128,10 +128,10 @@ class CrossAttention(nn.Module):
         self.out = nn.Linear(config.d_model, config.d_model)
 
     def forward(
-        self, states: Tensor, blocks: Sequence[Block], tables: Tensor, contexts: Sequence[Context]
+        self, states: Tensor, blocks: Sequence[Block], key_value: Tensor, contexts: Sequence[Context]
     ) -> Tensor:
+        """`key_value` are the projected tables, `[table places, 2d]`."""
         queries = self.query(states).split([block.size for block in blocks])
-        key_value = self.key_value(tables)  # [table places, 2d]
         tables_of = look_up(key_value, [context.places for context in contexts])
         mixed: list[Tensor] = []
         for block, query, context, own in zip(blocks, queries, contexts, tables_of, strict=True):
@@ -225,12 +225,12 @@ class DecoderLayer(nn.Module):
         self.feed_forward_residual = Residual(config)
 
     def forward(
-        self, states: Tensor, blocks: Sequence[Block], tables: Tensor, contexts: Sequence[Context]
+        self, states: Tensor, blocks: Sequence[Block], key_value: Tensor, contexts: Sequence[Context]
     ) -> Tensor:
         around = self.attention_residual
         states = around.after(states, self.attention(around.before(states), blocks))
         around = self.cross_residual
-        crossed = self.cross(around.before(states), blocks, tables, contexts)
+        crossed = self.cross(around.before(states), blocks, key_value, contexts)
         states = around.after(states, crossed)
         around = self.feed_forward_residual
         return around.after(states, self.feed_forward(around.before(states)))
@@ -298,14 +298,22 @@ class Decoder(nn.Module):
         self.norm = nn.LayerNorm(config.d_model) if config.pre_norm else nn.Identity()
         self.recompute = False
 
-    def forward(self, tokens: Tensor, read: Sequences, tables: Tensor, contexts: Sequence[Context]) -> Tensor:
+    def forward(
+        self,
+        tokens: Tensor,
+        read: Sequences,
+        tables: Tensor | Sequence[Tensor],
+        contexts: Sequence[Context],
+    ) -> Tensor:
+        """`tables` are the states of tables, or what `project_tables` makes of them."""
+        projected = self.project_tables(tables) if isinstance(tables, Tensor) else tables
         states = self.embeddings(tokens, read)
-        for layer in self.layers:
-            states = _through(layer, self.recompute, states, read.blocks, tables, contexts)
+        for layer, key_value in zip(self.layers, projected, strict=True):
+            states = _through(layer, self.recompute, states, read.blocks, key_value, contexts)
         return self.norm(states)
 
     def project_tables(self, tables: Tensor) -> list[Tensor]:
-        """The keys and values of each layer, of tables `[…, S, d]`, for `step`."""
+        """The keys and values of each layer, of the states of tables `[…, d]`."""
         return [layer.cross.key_value(tables) for layer in self._layers()]
 
     def step(

@@ -28,6 +28,7 @@ from textsplice.oracle.numbering import TABLE
 from textsplice.oracle.splice import Splice
 from textsplice.policy.full.hypothesis import INFINITY, BeamSettings, FirstDecision, Hypothesis
 from textsplice.policy.full.model import FullModel
+from textsplice.policy.full.pruning import prune
 from textsplice.policy.full.scores import (
     Canvases,
     CaseStates,
@@ -36,6 +37,7 @@ from textsplice.policy.full.scores import (
     first_scores,
     second_scores,
 )
+from textsplice.policy.full.tables import Tables
 from textsplice.policy.places import places_of_others
 from textsplice.policy.policy import Encoded
 from textsplice.policy.problem import Candidate, Outcome, Problem, broken_rule
@@ -76,9 +78,11 @@ class _Beams:
         self.problems = problems
         self.settings = settings
         self.states = states
+        self.tables: Tables | None = None
         self.outcomes = [Outcome() for _ in problems]
         self.live = [Hypothesis.empty(item) for item in range(len(problems) * settings.starts)]
         self.seen: list[set[bytes]] = [set() for _ in self.live]
+        self.scores: list[list[float]] = [[] for _ in self.live]  # of the texts that each start finished
         self.closed = [p.closed(k) for p, k in zip(problems, states.keys, strict=True)]
         self.closed_columns: dict[tuple[int, bool, bool], NDArray[np.bool_]] = {}
         # The table and the neighbors of each problem, as the policy reads them.
@@ -87,19 +91,24 @@ class _Beams:
 
     def advance(self) -> None:
         """One more splice on each live canvas, and Stop where it is among the best."""
-        first = first_scores(self.policy, self.states, self._canvases())
+        first = self._first_scores()
         picks = self._first_decisions(first)
-        self.live = self._second_decisions(first, picks) if picks else []
-        self._prune()
+        live = self._second_decisions(first, picks) if picks else []
+        self.live = prune(live, self.outcomes, self.scores, self.settings)
 
     def close(self) -> None:
         """After the last round: Stop is all that is left."""
         if not self.live:
             return
-        first = first_scores(self.policy, self.states, self._canvases())
+        first = self._first_scores()
         for hypothesis, stop in zip(self.live, first.stop.tolist(), strict=True):
             if hypothesis.may_stop and stop > -INFINITY:
                 self._finish(hypothesis, stop)
+
+    def _first_scores(self) -> FirstScores:
+        first = first_scores(self.policy, self.states, self._canvases(), self.tables)
+        self.tables = first.tables
+        return first
 
     def _case_of(self) -> NDArray[np.int64]:
         return np.array([h.item // self.settings.starts for h in self.live], dtype=np.int64)
@@ -408,24 +417,10 @@ class _Beams:
         return True, ()
 
     def _finish(self, hypothesis: Hypothesis, stop: float) -> None:
-        decisions = 2 * len(hypothesis.splices) + 1
-        self.outcomes[hypothesis.item // self.settings.starts].finish(
-            Candidate(
-                hypothesis.splices,
-                tuple(hypothesis.ids[1:-1].tolist()),
-                (hypothesis.total + stop) / decisions,
-            )
-        )
-
-    def _prune(self) -> None:
-        """Drops what can't be among the wanted texts within the horizon."""
-        bars = [outcome.worst_of_best(self.settings.wanted) for outcome in self.outcomes]
-        self.live = [h for h in self.live if self._bound(h) > bars[h.item // self.settings.starts]]
-
-    def _bound(self, hypothesis: Hypothesis) -> float:
-        """The best score that a text from this canvas can have, if all further decisions are certain."""
-        splices = min(len(hypothesis.splices) + self.settings.horizon, self.settings.max_splices)
-        return hypothesis.total / (2 * splices + 1)
+        score = (hypothesis.total + stop) / (2 * len(hypothesis.splices) + 1)
+        text = Candidate(hypothesis.splices, tuple(hypothesis.ids[1:-1].tolist()), score)
+        self.outcomes[hypothesis.item // self.settings.starts].finish(text)
+        self.scores[hypothesis.item].append(score)
 
 
 def _best_first(

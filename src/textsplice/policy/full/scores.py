@@ -18,6 +18,7 @@ from torch.nn import functional
 from textsplice.policy.cases import Case, Keys
 from textsplice.policy.device import to_device
 from textsplice.policy.full.model import FullModel
+from textsplice.policy.full.tables import Tables, encode_tables
 from textsplice.policy.packing import Packing, pack, padding_mask
 from textsplice.policy.policy import Encoded
 from textsplice.policy.transformer import Context, sequences
@@ -77,8 +78,8 @@ class FirstScores:
     lengths: NDArray[np.int64]
     canvas: Tensor
     canvas_start: NDArray[np.int64]
-    tables: Tensor
-    table_start: NDArray[np.int64]
+    tables: Tables
+    table_start: NDArray[np.int64]  # [H]
 
     def of(self, hypothesis: int) -> Tensor:
         """The log-probabilities of one hypothesis, `[its gaps, its columns]`."""
@@ -137,9 +138,11 @@ def encode_cases(policy: FullModel, cases: Sequence[Case], encodings: Encoded | 
 
 
 @torch.no_grad()
-def first_scores(policy: FullModel, states: CaseStates, canvases: Canvases) -> FirstScores:
-    """The first decision at each canvas."""
-    tables, table_start = _encode_tables(policy, states, canvases)
+def first_scores(
+    policy: FullModel, states: CaseStates, canvases: Canvases, known: Tables | None = None
+) -> FirstScores:
+    """The first decision at each canvas; `known` are the tables of the canvases before."""
+    tables, table_start = encode_tables(policy, states.cases, canvases.case_of, canvases.copied, known)
     packing = pack(canvases.lengths + 2)
     canvas = _decode(policy, states, canvases, packing, tables, table_start)
     case_of, lengths = canvases.case_of, canvases.lengths
@@ -206,11 +209,11 @@ def second_scores(
 
     spans = np.arange(int((limit - column).max(initial=1)))
     inside = np.minimum(spans, (limit - column - 1)[:, None])
-    ends = torch.cat([states.neighbor_ends, head.table_keys(first.tables), states.word_ends])
+    ends = torch.cat([states.neighbor_ends, first.tables.ends, states.word_ends])
     keys = functional.embedding(policy.here(place[:, None] + inside), ends)
     if head.conditioned:
         gap = policy.here(first.canvas_start[hypothesis] + start)
-        encoded = torch.cat([states.neighbors, first.tables, states.words])
+        encoded = torch.cat([states.neighbors, first.tables.encoded, states.words])
         begin = functional.embedding(policy.here(place), encoded)
         to_canvas, to_keys = head.condition(functional.embedding(gap, first.canvas), begin)
         canvas, keys = canvas + to_canvas[:, None], keys + to_keys[:, None]
@@ -233,7 +236,7 @@ def _table_scores(
     canvases: Canvases,
     gaps: Tensor,
     inside: NDArray[np.bool_],
-    tables: Tensor,
+    tables: Tables,
     table_start: NDArray[np.int64],
 ) -> Tensor:
     """The scores of all gaps with the tokens of their own table, `[H, G, S]`."""
@@ -242,27 +245,10 @@ def _table_scores(
     sizes = np.array([len(case.table) for case in states.cases], dtype=np.int64)[canvases.case_of]
     width = int(sizes.max(initial=1))
     places = table_start[:, None] + np.minimum(np.arange(width), sizes[:, None] - 1)
-    own = functional.embedding(policy.here(places), policy.first.table_keys(tables))
+    own = functional.embedding(policy.here(places), tables.first_keys)
     scores = torch.bmm(canvas, own.mT)
     shut = ~inside[:, :, None] | states.table_shut[canvases.case_of, :width][:, None]
     return scores.masked_fill_(policy.here(shut), NEVER)
-
-
-def _encode_tables(
-    policy: FullModel, states: CaseStates, canvases: Canvases
-) -> tuple[Tensor, NDArray[np.int64]]:
-    """Encodes each distinct (table, copied flags) once; also where the table of each hypothesis begins."""
-    sizes = np.array([len(case.table) for case in states.cases], dtype=np.int64)
-    width = canvases.copied.shape[1]
-    there = np.arange(width) < sizes[canvases.case_of][:, None]
-    what = np.column_stack([canvases.case_of, np.packbits(canvases.copied & there, axis=1)])
-    _, index, state_of = np.unique(what, axis=0, return_index=True, return_inverse=True)
-    cases = canvases.case_of[index]
-    packing = pack(sizes[cases])
-    ids = np.concatenate([states.cases[c].table for c in cases.tolist()])
-    features = canvases.copied[index][there[index]].astype(np.int32)
-    read = sequences(policy.shape, packing, packing.spread(ids), packing.spread(features))
-    return policy.encode(to_device(read, policy.device)), packing.start[state_of]
 
 
 def _decode(
@@ -270,7 +256,7 @@ def _decode(
     states: CaseStates,
     canvases: Canvases,
     packing: Packing,
-    tables: Tensor,
+    tables: Tables,
     table_start: NDArray[np.int64],
 ) -> Tensor:
     there = np.arange(canvases.ids.shape[1]) < canvases.lengths[:, None]
@@ -291,7 +277,7 @@ def _decode(
         own = torch.from_numpy(table_start[rows][:, None] + inside)
         contexts.append(Context(own, padding_mask(sizes[rows], width)))
     read, contexts = to_device((sequences(policy.shape, packing, ids, ages), contexts), policy.device)
-    return policy.decode(read, tables, contexts)
+    return policy.decode(read, tables.layers, contexts)
 
 
 def _encoded_places(
@@ -301,7 +287,7 @@ def _encoded_places(
     states = first.states
     sizes = np.diff(states.neighbor_start)
     tables = len(states.neighbors)
-    words = tables + len(first.tables)
+    words = tables + len(first.tables.encoded)
     case = first.case_of[hypothesis]
     table_length = np.array([len(c.table) for c in states.cases], dtype=np.int64)[case]
     beyond_table = column - table_length
