@@ -111,7 +111,13 @@ def paying_rows(
         begin, end = offsets[row], offsets[row + 1]
         if words == 1:
             pays = row_pays_in_a_word(
-                tokens[begin:end], kind_of, positions, step, bounds.tight, live, ends, reached
+                tokens[begin:end],
+                kind_of,
+                positions,
+                step.reshape(length),
+                bounds.tight.reshape(length, length),
+                live.reshape(length + 1),
+                reached.reshape(2, length),
             )
         else:
             pays = row_pays(tokens[begin:end], kind_of, positions, step, bounds.tight, live, ends, reached)
@@ -131,40 +137,35 @@ def row_pays_in_a_word(
     step: Sets,
     tight: Sets,
     live: Sets,
-    ends: NDArray[np.int32],
     reached: Sets,
 ) -> bool:
-    """What `row_pays` says, for targets whose positions fit into one machine word."""
-    ended, before, pays = 0, -1, False
+    """What `row_pays` says, for targets whose positions fit into one machine word: a set has no axis."""
+    before, pays = -1, False
+    live[:] = NONE
     for t in range(len(row)):
         kind = kind_of[row[t]]
         if kind >= 0:
+            here, there = reached[t & 1], reached[(t + 1) & 1]
             for i in range(positions.offsets[kind], positions.offsets[kind + 1]):
                 q = positions.at[i]
+                gaps = tight[q]
                 chains = NONE
-                for j in range(ended):
-                    c = ends[j]
-                    if c < q:
-                        chains |= live[c, 0] & tight[q, c, 0]
+                for c in range(q):  # all of them, dead or live: without a branch, several are done at once
+                    chains |= live[c] & gaps[c]
                 if q > 0 and before >= 0 and positions.kinds[q - 1] == before:
-                    chains |= reached[(t + 1) & 1, q - 1, 0]
+                    chains |= there[q - 1]
                     begun = NONE
                 else:
                     begun = ONE << np.uint64(q)
-                if chains & step[q, 0]:
-                    step[q, 0] &= ~chains
+                if chains & step[q]:
+                    step[q] &= ~chains
                     pays = True
                 chains |= begun
-                reached[t & 1, q, 0] = chains
-                if not live[q + 1, 0]:
-                    ends[ended] = q + 1
-                    ended += 1
-                live[q + 1, 0] |= chains
+                here[q] = chains
+                live[q + 1] |= chains
             if pays:
                 break
         before = kind
-    for j in range(ended):
-        live[ends[j], 0] = NONE
     return pays
 
 
