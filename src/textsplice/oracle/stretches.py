@@ -82,7 +82,7 @@ class Stretches:
         return cls(target, texts, matches, least_costs(matches, len(texts.start)))
 
     def derivation(self, numbering: Numbering) -> list[Splice]:
-        """The derivation of the whole target that `oracle.kernel` chooses; `numbering` is that of the rows."""
+        """The derivation of the target that `oracle.kernel` chooses; `numbering` is that of the rows."""
         from textsplice.oracle.kernel import write_derivation
 
         splices = np.empty((len(self.target.ids), len(Splice._fields)), dtype=np.int32)
