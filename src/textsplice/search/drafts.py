@@ -51,9 +51,9 @@ class Derivations:
     offers: Offers
 
     @cached_property
-    def _offered(self) -> NDArray[np.int32]:
+    def _offered(self) -> NDArray[np.int64]:
         """The rows that may be spliced from if no rule forbids it: only these are indexed."""
-        return np.flatnonzero(self.offers.store.offered).astype(np.int32)
+        return np.flatnonzero(self.offers.store.offered)
 
     @cached_property
     def _index(self) -> TextIndex:
