@@ -72,7 +72,8 @@ class Derivations:
         masked = target.copy()
         for start, stop in mask_runs(text, table.value_tokens()):
             masked[start + 1 : stop + 1] = MASK_ID
-        rows = self._offered[self._index.search(masked, LOOKED_AT, allow=allow[self._offered])]
+        near = self._index.search(masked, LOOKED_AT, allow=allow[self._offered])
+        rows = self._offered[near].astype(np.int32)
         segments = np.array(table.segment_numbers(), dtype=np.int32)
         tokens = np.array(words.encode(table.tokens), dtype=np.int32)
         return self._pricing.least(target, rows, table=(tokens, segments), allow=allow, exact=False)
