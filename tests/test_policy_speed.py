@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from policy_toys import toy_shape, toy_split
 from textsplice.policy.checkpoint import new_policy
 from textsplice.policy.kept import Kept
+from textsplice.policy.lrt.attention import Places, attend_gathered, attend_to
 from textsplice.policy.lrt.policy import LrtPolicy
 from textsplice.policy.lrt.tree import Trees
 from textsplice.search.choose import ORDER, similarities
@@ -45,14 +46,12 @@ def test_texts_of_a_tree_are_read_as_texts_with_a_cache_of_their_own() -> None:
     policy = new_policy(toy_shape("lrt"), seed=1).eval()
     assert isinstance(policy, LrtPolicy)
     states = policy.encode_cases([split.case(row, store) for row in (0, 4)])
-    trees = Trees(policy, 2, states.tables, states.table_mask)
-    both = np.array([0, 2])
-    trees.step(np.full(2, BEGIN_ID), both)
-    trees.follow(np.array([0, 0, 2]), np.array([0, 1, 2]))  # two texts of the first table, one of the second
-    trees.step(np.array([20, 21, 22]), np.array([0, 1, 2]))
-    trees.follow(np.array([1, 0]), np.array([0, 1]))  # they change places; the other table has no text left
-    trees.keep(np.array([0]))
-    found, _ = trees.step(np.array([9, 9]), np.array([0, 1]))
+    trees = Trees(policy, states, beam=2)
+    trees.step(np.full(2, BEGIN_ID), np.array([0, 1]))
+    trees.follow(np.array([0, 0, 1]))  # two texts of the first table, one of the second
+    trees.step(np.array([20, 21, 22]), np.array([0, 0, 1]))
+    trees.follow(np.array([1, 0]))  # they change places; the other table has no text left
+    found = trees.step(np.array([9, 9]), np.array([0, 0]))
     for row, second in enumerate((21, 20)):
         past = None
         for position, token in enumerate((BEGIN_ID, second, 9)):
@@ -65,6 +64,15 @@ def test_texts_of_a_tree_are_read_as_texts_with_a_cache_of_their_own() -> None:
                     None if states.table_mask is None else states.table_mask[:1],
                 )
         assert torch.allclose(found[row], expected[0], atol=1e-5)
+
+
+def test_attention_by_numbers_of_rows_is_attention_to_these_rows() -> None:
+    drawn = torch.Generator().manual_seed(1)
+    query, read = torch.randn(3, 24, generator=drawn), torch.randn(7, 48, generator=drawn)
+    places = Places(np.array([[0, 4, 2], [6, 6, 1], [5, 0, 3]]), np.array([3, 2, 1]))
+    found = attend_to(query, read, places, heads=4)
+    assert torch.allclose(found, attend_gathered(query, read, places, heads=4), atol=1e-6)
+    assert torch.allclose(found[2], read[5, 24:])  # one row has all the weight
 
 
 def test_what_is_kept_of_weights_is_made_again_when_they_change() -> None:

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsplice.errors import InputError
-from textsplice.oracle.batch import derive_corpus
 from textsplice.oracle.numbering import Numbering
 from textsplice.oracle.splice import Splice
 from textsplice.oracle.stretches import NO_TABLE, Ids, Stretches, Target
@@ -202,17 +201,8 @@ class _Search:
 
     def derivation(self, allowed: Ids, looked_at: int) -> LeastDerivation:
         """The derivation that `oracle.kernel` chooses from the rows looked at."""
-        tokens, segments = self.table
-        found = derive_corpus(
-            Ragged.from_rows([self.target.ids]),
-            table_tokens=Ragged.from_rows([tokens]),
-            table_segments=Ragged.from_rows([segments]),
-            table_of=np.zeros(1, dtype=np.int32),
-            store_tokens=Ragged.from_rows([self.store[row] for row in self.rows]),
-            neighbors=np.arange(len(self.rows), dtype=np.int32)[None],
-            mask_id=self.mask_id,
-        )[0]
         before = Numbering(len(self.rows))
+        found = self.solved.derivation(before)
         used = sorted({before.rank(s.neighbor) for s in found if before.is_neighbor(s.neighbor)})
         after = Numbering(len(used))
         number = {before.neighbor(rank): after.neighbor(place) for place, rank in enumerate(used)}

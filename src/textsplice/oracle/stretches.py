@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from textsplice.errors import InputError
 from textsplice.oracle.matches import Matches, ParsedTexts
+from textsplice.oracle.numbering import Numbering
+from textsplice.oracle.splice import Splice
 from textsplice.ragged import Ragged
 
 Ids = NDArray[np.int32]
@@ -78,6 +80,18 @@ class Stretches:
         texts = gather(kind_of, *table, (store.values, store.offsets), rows)
         matches = find_matches(target.kinds, texts)
         return cls(target, texts, matches, least_costs(matches, len(texts.start)))
+
+    def derivation(self, numbering: Numbering) -> list[Splice]:
+        """The derivation of the target that `oracle.kernel` chooses; `numbering` is that of the rows."""
+        from textsplice.oracle.kernel import write_derivation
+
+        splices = np.empty((len(self.target.ids), len(Splice._fields)), dtype=np.int32)
+        if not len(splices):
+            return []
+        written = write_derivation(
+            self.target.ids, self.texts, self.matches, self.S, numbering.first_word, splices
+        )
+        return [Splice(*row) for row in splices[:written].tolist()]
 
     @property
     def cost(self) -> int:

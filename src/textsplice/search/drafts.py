@@ -51,8 +51,13 @@ class Derivations:
     offers: Offers
 
     @cached_property
+    def _offered(self) -> NDArray[np.int64]:
+        """The rows that may be spliced from if no rule forbids it: only these are indexed."""
+        return np.flatnonzero(self.offers.store.offered)
+
+    @cached_property
     def _index(self) -> TextIndex:
-        return TextIndex.build(self.offers.store.tokens, MASK_ID)
+        return TextIndex.build(self.offers.store.tokens.take(self._offered), MASK_ID)
 
     @cached_property
     def _pricing(self) -> Pricing:
@@ -67,7 +72,8 @@ class Derivations:
         masked = target.copy()
         for start, stop in mask_runs(text, table.value_tokens()):
             masked[start + 1 : stop + 1] = MASK_ID
-        rows = self._index.search(masked, LOOKED_AT, allow=allow)
+        near = self._index.search(masked, LOOKED_AT, allow=allow[self._offered])
+        rows = self._offered[near].astype(np.int32)
         segments = np.array(table.segment_numbers(), dtype=np.int32)
         tokens = np.array(words.encode(table.tokens), dtype=np.int32)
         return self._pricing.least(target, rows, table=(tokens, segments), allow=allow, exact=False)

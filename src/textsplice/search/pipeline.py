@@ -213,7 +213,8 @@ class Pipeline:
         judged: dict[tuple[int, ...], float] = {}
         ranked = self._ranked(proposer.choosing(search), proposal, found, judged)[: search.beam]
         if ranked:
-            others = tuple(Alternative(make(c, "ok").text, c.score) for c in ranked[1:])
+            drafts = {each.candidate.ids: each.draft for each in found}
+            others = tuple(self._alternative(proposal, drafts[c.ids], c.score) for c in ranked[1:])
             found = replace(self._with_seams(make(ranked[0], "ok")), alternatives=others)
             return self._with_doubts(found, proposer, judged.get(ranked[0].ids))
         unfinished = [outcome.unfinished] if outcome.unfinished else []
@@ -221,6 +222,10 @@ class Pipeline:
             return replace(self._with_seams(make(text.candidate, "unfinished")), reason=UNFINISHED)
         nothing = Candidate((), (), float("-inf"))
         return replace(make(nothing, "abstained"), reason=outcome.obstacle)
+
+    def _alternative(self, proposal: Proposal, draft: Draft, score: float) -> Alternative:
+        writing = Writing(draft.sources, proposal.example.table, self.tokenizer)
+        return Alternative(writing.write(draft.origins).text, score)
 
     def _texts(
         self, proposal: Proposal, candidates: Iterable[Candidate], rules: tuple[Rule, ...]

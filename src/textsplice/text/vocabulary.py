@@ -60,6 +60,8 @@ class Vocabulary:
     def extended(self, words: Iterable[str]) -> Vocabulary:
         """This vocabulary with more words at the end, which can be copied but not generated."""
         new = list(dict.fromkeys(word for word in words if word not in self._numbers))
+        if not new:
+            return self
         return Vocabulary((*self.words, *new), self.embedded, self.generate, self.frequent)
 
     def without_unused(self, first: int, used: Collection[int]) -> tuple[Vocabulary, dict[int, int]]:

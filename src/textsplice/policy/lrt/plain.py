@@ -21,7 +21,7 @@ from textsplice.oracle.splice import Origin, Splice
 from textsplice.policy.cases import Keys, numbers_of
 from textsplice.policy.lrt.model import LrtModel, LrtStates
 from textsplice.policy.lrt.settings import INFINITY, TokenSettings
-from textsplice.policy.lrt.tree import Grid, Trees
+from textsplice.policy.lrt.tree import Trees
 from textsplice.policy.problem import Candidate, Outcome
 from textsplice.stopping import stop_if_unwanted
 from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID
@@ -74,12 +74,15 @@ class PlainBeams:
         self.bars = np.full(len(states.cases), -INFINITY)
         self.choices = Choices.of(states.keys, policy.shape.word_ids(), states.own.shape[1])
         self.of_key = policy.here(self.choices.of_key)
+        embedded = policy.shape.embed(policy.shape.word_ids())
+        # Words without an embedding of their own come last and have the same key.
+        self.distinct = len(embedded) - int((embedded[::-1] == embedded[-1:]).cumprod()[1:].sum())
         self.own = states.own.mT.contiguous()  # [C, d, W]
-        self.trees = Trees(policy, settings.beam, states.tables, states.table_mask)
-        self.tables = np.arange(len(states.cases))  # the tables whose trees there are
-        # Of each text: its table's place among the trees, its slot there, and what was written.
-        self.tree_of = np.arange(len(states.cases))
-        self.slots = self.tree_of * settings.beam
+        self.trees = Trees(policy, states, settings.beam)
+        self.tables = np.arange(len(states.cases))  # those that have texts, and few others
+        # Of each text: its table's place among these, its slot (each place has K), and what was written.
+        self.place_of = np.arange(len(states.cases))
+        self.slots = self.place_of * settings.beam
         self.totals = np.zeros(len(states.cases))
         self.ids = np.full((len(states.cases), 1), BEGIN_ID, dtype=np.int64)
         self.columns = np.zeros((len(states.cases), 0), dtype=np.int64)
@@ -97,40 +100,40 @@ class PlainBeams:
     def advance(self) -> None:
         """One more token on each text, and the end where it is among the best."""
         scores = self._scores()
-        width, trees = self.settings.beam, len(self.tables)
+        width, tables = self.settings.beam, len(self.tables)
         # The best K of each table; ties go to the earlier text.
-        totals = np.full((trees * width, scores.best.shape[1]), -INFINITY)
+        totals = np.full((tables * width, scores.best.shape[1]), -INFINITY)
         totals[self.slots] = self.totals[:, None] + scores.best
-        totals = totals.reshape(trees, -1)
+        totals = totals.reshape(tables, -1)
         order = np.argsort(-totals, axis=1, kind="stable")[:, :width]
         best = np.take_along_axis(totals, order, axis=1)  # [C, K]
-        bars = best[:, -1] if best.shape[1] == width else np.full(trees, -INFINITY)
+        bars = best[:, -1] if best.shape[1] == width else np.full(tables, -INFINITY)
         self._finish(scores, bars)
         written = min(self.columns.shape[1] + 1 + self.settings.horizon, self.longest)
         kept = best / written > self.bars[self.tables][:, None]
-        tree, rank = np.nonzero(kept)
-        at = order[tree, rank]
-        parent_slots = tree * width + at // scores.best.shape[1]
-        row_of = np.zeros(trees * width, dtype=np.int64)
+        place, rank = np.nonzero(kept)
+        at = order[place, rank]
+        parent_slots = place * width + at // scores.best.shape[1]
+        row_of = np.zeros(tables * width, dtype=np.int64)
         row_of[self.slots] = np.arange(len(self.slots))
         parents = row_of[parent_slots]
         choice = scores.choice[parents, at % scores.best.shape[1]]
         columns = self._columns(scores, parents, choice)
-        words = self.choices.ids[self.tables[tree], choice]
+        words = self.choices.ids[self.tables[place], choice]
         self.ids = np.column_stack((self.ids[parents], words))
         self.columns = np.column_stack((self.columns[parents], columns))
-        self.totals = best[tree, rank]
+        self.totals = best[place, rank]
         # What is kept of a table are its first: where a text is dropped, all less probable ones are.
-        self.tree_of, self.slots = tree, tree * width + rank
-        self.trees.follow(parent_slots, self.slots)
+        self.place_of, self.slots = place, place * width + rank
+        self.trees.follow(parents)
         self._forget()
 
     def close(self) -> None:
         """Ends what has grown too long, if nothing better was found: such texts are unfinished."""
         if self.columns.shape[1] == 0:
             return
-        for row, tree in enumerate(self.tree_of.tolist()):
-            case = int(self.tables[tree])
+        for row, place in enumerate(self.place_of.tolist()):
+            case = int(self.tables[place])
             keys, outcome = self.states.keys[case], self.outcomes[case]
             end = keys.column(keys.numbering.word(END_ID), 0)
             if end >= 0 and not outcome.finished:
@@ -140,14 +143,17 @@ class PlainBeams:
     @torch.no_grad()
     def _scores(self) -> Scores:
         """Reads the last token of each text, and scores what may come next."""
-        state, grid = self.trees.step(self.policy.shape.embed(self.ids[:, -1]), self.slots)
-        words = state @ self.states.word_keys.T  # [H, V]
-        keys, of_key = self._keys(state, grid)
+        case = self.tables[self.place_of]
+        state = self.trees.step(self.policy.shape.embed(self.ids[:, -1]), case)
+        words = self._words(state)
+        keys, of_key = self._keys(state, case)
         highest = torch.maximum(words.amax(dim=1), keys.amax(dim=1)) if keys.shape[1] else words.amax(dim=1)
-        shares = torch.zeros(len(words), self.choices.ids.shape[1], device=words.device)
-        shares[:, : words.shape[1]] = (words - highest[:, None]).exp_()
-        of_keys = (keys - highest[:, None]).exp_()
-        shares.scatter_add_(1, of_key, of_keys)
+        shares = words.new_empty(len(words), self.choices.ids.shape[1])
+        generated, others = shares.split([words.shape[1], shares.shape[1] - words.shape[1]], dim=1)
+        torch.sub(words, highest[:, None], out=generated)
+        generated.exp_()
+        others.zero_()
+        shares.scatter_add_(1, of_key, (keys - highest[:, None]).exp_())
         total = shares.sum(dim=1)
         end = shares[:, self.choices.end].clone()
         shares[:, self.choices.begin] = 0
@@ -159,16 +165,24 @@ class PlainBeams:
             ends = np.log(end.cpu().numpy().astype(np.float64)) - logs
         return Scores(best, choice.cpu().numpy(), ends, keys.cpu().numpy(), words)
 
-    def _keys(self, state: Tensor, grid: Grid) -> tuple[Tensor, Tensor]:
+    def _words(self, state: Tensor) -> Tensor:
+        """The scores of the generable words, `[H, V]`; the last ones may share one key, scored once."""
+        words = state.new_empty(len(state), len(self.states.word_keys))
+        torch.mm(state, self.states.word_keys[: self.distinct].T, out=words[:, : self.distinct])
+        words[:, self.distinct :] = words[:, self.distinct - 1 : self.distinct]
+        return words
+
+    def _keys(self, state: Tensor, case: Ids) -> tuple[Tensor, Tensor]:
         """The scores of the keys of each text's table and neighbors, `[H, W]`, and their choices."""
-        at = self.policy.here(self.tables[self.tree_of])
-        every = torch.bmm(grid.spread(state), self.own)  # [C, K, W]
-        keys = grid.collect(every).masked_fill(self.states.own_shut.index_select(0, at), -INFINITY)
-        return keys, self.of_key.index_select(0, at)
+        at, slots = self.policy.here(case), self.policy.here(self.slots)
+        every = state.new_zeros(len(self.tables) * self.settings.beam, state.shape[1])
+        every = every.index_copy_(0, slots, state).unflatten(0, (len(self.tables), -1))
+        keys = torch.bmm(every, self.own).flatten(0, 1).index_select(0, slots)
+        return keys.masked_fill_(self.states.own_shut.index_select(0, at), -INFINITY), self.of_key[at]
 
     def _columns(self, scores: Scores, parents: Ids, choice: Ids) -> Ids:
         """The most probable key of each chosen word, as a column of its case."""
-        case = self.tables[self.tree_of[parents]]
+        case = self.tables[self.place_of[parents]]
         texts = np.array([int(self.states.keys[c].offsets[-2]) for c in case.tolist()], dtype=np.int64)
         words = scores.words.shape[1]
         is_word = choice < words
@@ -186,18 +200,18 @@ class PlainBeams:
         if not self.columns.shape[1]:
             return
         totals = self.totals + scores.end
-        ending = np.flatnonzero((totals > -INFINITY) & (totals >= bars[self.tree_of]))
+        ending = np.flatnonzero((totals > -INFINITY) & (totals >= bars[self.place_of]))
         if not len(ending):
             return
         ends = self._columns(scores, ending, np.full(len(ending), self.choices.end)).tolist()
         for row, end in zip(ending.tolist(), ends, strict=True):
-            case = int(self.tables[self.tree_of[row]])
+            case = int(self.tables[self.place_of[row]])
             score = float(totals[row]) / (self.columns.shape[1] + 1)
             self.outcomes[case].finish(self._candidate(row, end, score))
             self.bars[case] = self.outcomes[case].worst_of_best(self.settings.wanted)
 
     def _candidate(self, row: int, end: int, score: float) -> Candidate:
-        keys = self.states.keys[int(self.tables[self.tree_of[row]])]
+        keys = self.states.keys[int(self.tables[self.place_of[row]])]
         columns = [*self.columns[row].tolist(), end]
         sources, begins = keys.source[columns].tolist(), keys.begin[columns].tolist()
         steps = range(1, len(columns) + 1)
@@ -206,16 +220,15 @@ class PlainBeams:
         return Candidate(splices(origins), tuple(self.ids[row, 1:].tolist()), score)
 
     def _forget(self) -> None:
-        """Drops the trees of tables without texts, once they are an eighth."""
-        there = np.unique(self.tree_of)
+        """Drops the tables without texts, once they are an eighth."""
+        there = np.unique(self.place_of)
         if len(self.tables) - len(there) < max(len(self.tables) / 8, 1) or not len(there):
             return
-        self.trees.keep(there)
         self.own = self.own.index_select(0, self.policy.here(there))
         new = np.zeros(len(self.tables), dtype=np.int64)
         new[there] = np.arange(len(there))
-        self.slots = new[self.tree_of] * self.settings.beam + self.slots % self.settings.beam
-        self.tree_of = new[self.tree_of]
+        self.slots = new[self.place_of] * self.settings.beam + self.slots % self.settings.beam
+        self.place_of = new[self.place_of]
         self.tables = self.tables[there]
 
 
