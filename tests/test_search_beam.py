@@ -24,7 +24,7 @@ from textsplice.policy.full.policy import FullPolicy
 from textsplice.policy.full.pruning import prune
 from textsplice.policy.lrt.beam import TokenSettings, search_tokens
 from textsplice.policy.lrt.policy import LrtPolicy
-from textsplice.policy.problem import Outcome, Problem
+from textsplice.policy.problem import Candidate, Outcome, Problem
 from textsplice.search.propose import PolicyProposer
 from textsplice.search.rules import ForbidWords, RequireFields, Rule
 from textsplice.splicer import Splicer
@@ -242,14 +242,21 @@ def best_of_starts(outcome: Outcome) -> dict[int, tuple[int, ...]]:
 
 def test_a_canvas_goes_on_if_it_can_be_among_the_wanted_of_its_start() -> None:
     settings = BeamSettings(2, 8, starts=2, wanted=9, wanted_of_start=2, horizon=1)
-    splices = (Splice(0, 0, 1, 0, 1),) * 2  # with one more: seven decisions
-    live = [
-        replace(Hypothesis.empty(item), total=total, splices=splices)
-        for item, total in ((0, -6.9), (0, -7.0), (1, -70.0), (2, -7.1))
-    ]
-    scores = [[-1.0, -0.5, -2.0], [-0.1], [], [-0.1, -0.1]]
-    kept = prune(live, [Outcome(), Outcome()], scores, settings)
-    assert [(h.item, h.total) for h in kept] == [(0, -6.9), (1, -70.0), (2, -7.1)]
+    first, second = ((Splice(0, 0, start, 0, 1),) * 2 for start in (1, 2))
+    outcome = Outcome()
+    for splices, ids, score in (
+        (first, (1,), -0.5),
+        (first, (2,), -1.0),
+        (first, (3,), -0.4),
+        (second, (3,), -0.3),  # the same text as one of the first start, which has only two now
+        (second, (4,), -2.0),
+    ):
+        outcome.finish(Candidate(splices, ids, score))
+    # With one more splice there are seven decisions: bounds of -0.99, -1.01, -1.99 and -2.01.
+    totals = ((first, -6.9), (first, -7.1), (second, -13.9), (second, -14.1))
+    live = [replace(Hypothesis.empty(0), total=total, splices=splices) for splices, total in totals]
+    assert [h.total for h in prune(live, [outcome], settings)] == [-6.9, -13.9]
+    assert prune(live, [Outcome()], settings) == live
 
 
 def test_the_horizon_gives_up_canvases_but_no_winner() -> None:
