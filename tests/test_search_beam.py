@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -15,16 +14,14 @@ from search_world import beginner, splicer, tables
 from textsplice.corpus.table import Example
 from textsplice.errors import ConfigError
 from textsplice.oracle.sources import OfferedNeighbor, Sources
-from textsplice.oracle.splice import Splice
 from textsplice.policy.cases import Case
 from textsplice.policy.checkpoint import new_policy
 from textsplice.policy.full.beam import search_splices
-from textsplice.policy.full.hypothesis import BeamSettings, Hypothesis
+from textsplice.policy.full.hypothesis import BeamSettings
 from textsplice.policy.full.policy import FullPolicy
-from textsplice.policy.full.pruning import prune
 from textsplice.policy.lrt.beam import TokenSettings, search_tokens
 from textsplice.policy.lrt.policy import LrtPolicy
-from textsplice.policy.problem import Candidate, Outcome, Problem
+from textsplice.policy.problem import Outcome, Problem
 from textsplice.search.propose import PolicyProposer
 from textsplice.search.rules import ForbidWords, RequireFields, Rule
 from textsplice.splicer import Splicer
@@ -216,47 +213,6 @@ def beginner_problems(maker: Splicer) -> list[Problem]:
     assert isinstance(maker.proposer, PolicyProposer)
     tasks = maker.proposer.tasks([Example(str(i), table, None) for i, table in enumerate(tables())], ())
     return [task.problem for task in tasks]
-
-
-def test_a_start_is_given_up_once_it_has_the_texts_that_are_chosen_among() -> None:
-    maker = beginner()
-    assert isinstance(maker.policy, FullPolicy)
-    some = beginner_problems(maker)[:8]
-    whole = BeamSettings(3, 16, starts=3, wanted=99, wanted_of_start=99)
-    every, fewer = (
-        search_splices(maker.policy, some, settings)
-        for settings in (whole, replace(whole, wanted_of_start=1))
-    )
-    for outcome, known in zip(fewer, every, strict=True):
-        assert best_of_starts(outcome) == best_of_starts(known)
-    assert sum(len(outcome.finished) for outcome in fewer) < sum(len(outcome.finished) for outcome in every)
-
-
-def best_of_starts(outcome: Outcome) -> dict[int, tuple[int, ...]]:
-    """The most probable text of each start."""
-    best: dict[int, tuple[int, ...]] = {}
-    for candidate in outcome.ranked():
-        best.setdefault(candidate.splices[0].neighbor, candidate.ids)
-    return best
-
-
-def test_a_canvas_goes_on_if_it_can_be_among_the_wanted_of_its_start() -> None:
-    settings = BeamSettings(2, 8, starts=2, wanted=9, wanted_of_start=2, horizon=1)
-    first, second = ((Splice(0, 0, start, 0, 1),) * 2 for start in (1, 2))
-    outcome = Outcome()
-    for splices, ids, score in (
-        (first, (1,), -0.5),
-        (first, (2,), -1.0),
-        (first, (3,), -0.4),
-        (second, (3,), -0.3),  # the same text as one of the first start, which has only two now
-        (second, (4,), -2.0),
-    ):
-        outcome.finish(Candidate(splices, ids, score))
-    # With one more splice there are seven decisions: bounds of -0.99, -1.01, -1.99 and -2.01.
-    totals = ((first, -6.9), (first, -7.1), (second, -13.9), (second, -14.1))
-    live = [replace(Hypothesis.empty(0), total=total, splices=splices) for splices, total in totals]
-    assert [h.total for h in prune(live, [outcome], settings)] == [-6.9, -13.9]
-    assert prune(live, [Outcome()], settings) == live
 
 
 def test_the_horizon_gives_up_canvases_but_no_winner() -> None:

@@ -15,8 +15,6 @@ from textsplice.oracle.splice import Origin, Splice
 from textsplice.policy.cases import Case, Keys
 from textsplice.text.linearize import Segment
 
-OF_EACH_START = 3  # how many texts of one start neighbor are chosen among: more would outvote the others
-
 
 class Draft(NamedTuple):
     """A text that could be given: its words without begin and end, their origins, and how it was made."""
@@ -133,15 +131,9 @@ class Outcome:
         """The finished texts, most probable first; ties by the derivation."""
         return sorted(self.finished.values(), key=lambda c: (-c.score, c.splices))
 
-    def worst_of_best(self, count: int, start: int | None = None) -> float:
-        """The score that a text must beat to be among the best `count`, of all or of those from one start.
-
-        A text that several starts have found belongs to the one with the more probable derivation.
-        """
-        scores = sorted(
-            (c.score for c in self.finished.values() if start is None or c.splices[0].neighbor == start),
-            reverse=True,
-        )
+    def worst_of_best(self, count: int) -> float:
+        """The score that a text must beat to be among the best `count`."""
+        scores = sorted((c.score for c in self.finished.values()), reverse=True)
         return scores[count - 1] if len(scores) >= count else float("-inf")
 
 

@@ -11,17 +11,9 @@ from textsplice.policy.problem import Outcome
 def prune(
     live: Sequence[Hypothesis], outcomes: Sequence[Outcome], settings: BeamSettings
 ) -> list[Hypothesis]:
-    """Without what can't be among the wanted texts, or among those of its start, within the horizon."""
+    """Without what can't be among the wanted texts within the horizon."""
     bars = [outcome.worst_of_best(settings.wanted) for outcome in outcomes]
-    of_starts: dict[tuple[int, int], float] = {}
-    kept: list[Hypothesis] = []
-    for hypothesis in live:
-        case, start = hypothesis.item // settings.starts, hypothesis.splices[0].neighbor
-        if (case, start) not in of_starts:
-            of_starts[case, start] = outcomes[case].worst_of_best(settings.wanted_of_start, start)
-        if _bound(hypothesis, settings) > max(bars[case], of_starts[case, start]):
-            kept.append(hypothesis)
-    return kept
+    return [h for h in live if _bound(h, settings) > bars[h.item // settings.starts]]
 
 
 def _bound(hypothesis: Hypothesis, settings: BeamSettings) -> float:
