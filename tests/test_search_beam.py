@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -15,13 +14,11 @@ from search_world import beginner, splicer, tables
 from textsplice.corpus.table import Example
 from textsplice.errors import ConfigError
 from textsplice.oracle.sources import OfferedNeighbor, Sources
-from textsplice.oracle.splice import Splice
 from textsplice.policy.cases import Case
 from textsplice.policy.checkpoint import new_policy
 from textsplice.policy.full.beam import search_splices
-from textsplice.policy.full.hypothesis import BeamSettings, Hypothesis
+from textsplice.policy.full.hypothesis import BeamSettings
 from textsplice.policy.full.policy import FullPolicy
-from textsplice.policy.full.pruning import prune
 from textsplice.policy.lrt.beam import TokenSettings, search_tokens
 from textsplice.policy.lrt.policy import LrtPolicy
 from textsplice.policy.problem import Outcome, Problem
@@ -216,40 +213,6 @@ def beginner_problems(maker: Splicer) -> list[Problem]:
     assert isinstance(maker.proposer, PolicyProposer)
     tasks = maker.proposer.tasks([Example(str(i), table, None) for i, table in enumerate(tables())], ())
     return [task.problem for task in tasks]
-
-
-def test_a_start_is_given_up_once_it_has_the_texts_that_are_chosen_among() -> None:
-    maker = beginner()
-    assert isinstance(maker.policy, FullPolicy)
-    some = beginner_problems(maker)[:8]
-    whole = BeamSettings(3, 16, starts=3, wanted=99, wanted_of_start=99)
-    every, fewer = (
-        search_splices(maker.policy, some, settings)
-        for settings in (whole, replace(whole, wanted_of_start=1))
-    )
-    for outcome, known in zip(fewer, every, strict=True):
-        assert best_of_starts(outcome) == best_of_starts(known)
-    assert sum(len(outcome.finished) for outcome in fewer) < sum(len(outcome.finished) for outcome in every)
-
-
-def best_of_starts(outcome: Outcome) -> dict[int, tuple[int, ...]]:
-    """The most probable text of each start."""
-    best: dict[int, tuple[int, ...]] = {}
-    for candidate in outcome.ranked():
-        best.setdefault(candidate.splices[0].neighbor, candidate.ids)
-    return best
-
-
-def test_a_canvas_goes_on_if_it_can_be_among_the_wanted_of_its_start() -> None:
-    settings = BeamSettings(2, 8, starts=2, wanted=9, wanted_of_start=2, horizon=1)
-    splices = (Splice(0, 0, 1, 0, 1),) * 2  # with one more: seven decisions
-    live = [
-        replace(Hypothesis.empty(item), total=total, splices=splices)
-        for item, total in ((0, -6.9), (0, -7.0), (1, -70.0), (2, -7.1))
-    ]
-    scores = [[-1.0, -0.5, -2.0], [-0.1], [], [-0.1, -0.1]]
-    kept = prune(live, [Outcome(), Outcome()], scores, settings)
-    assert [(h.item, h.total) for h in kept] == [(0, -6.9), (1, -70.0), (2, -7.1)]
 
 
 def test_the_horizon_gives_up_canvases_but_no_winner() -> None:

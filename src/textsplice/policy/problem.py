@@ -15,8 +15,6 @@ from textsplice.oracle.splice import Origin, Splice
 from textsplice.policy.cases import Case, Keys
 from textsplice.text.linearize import Segment
 
-OF_EACH_START = 3  # how many texts of one start neighbor are chosen among: more would outvote the others
-
 
 class Draft(NamedTuple):
     """A text that could be given: its words without begin and end, their origins, and how it was made."""

@@ -14,7 +14,7 @@ from textsplice.corpus.table import Table
 from textsplice.oracle.numbering import TABLE
 from textsplice.oracle.sources import OfferedNeighbor, Sources
 from textsplice.oracle.writing import Writing
-from textsplice.policy.problem import OF_EACH_START, Candidate, Draft
+from textsplice.policy.problem import Candidate, Draft
 from textsplice.search.derive import Derived
 from textsplice.search.judge import Opinion
 from textsplice.search.rules.fields import contains
@@ -77,8 +77,8 @@ def choose(
     return [ranked[i] for i in order]
 
 
-def best_of_each_start(ranked: Sequence[Candidate]) -> list[Candidate]:
-    """The first few that start from each source, if there are several sources."""
+def best_of_each_start(ranked: Sequence[Candidate], most: int = 3) -> list[Candidate]:
+    """The first few that start from each source, if there are several: more would outvote the others."""
     starts = [candidate.splices[0].neighbor for candidate in ranked]
     if len(set(starts)) == 1:
         return list(ranked)
@@ -86,7 +86,7 @@ def best_of_each_start(ranked: Sequence[Candidate]) -> list[Candidate]:
     pool: list[Candidate] = []
     for candidate, start in zip(ranked, starts, strict=True):
         kept[start] += 1
-        if kept[start] <= OF_EACH_START:
+        if kept[start] <= most:
             pool.append(candidate)
     return pool
 

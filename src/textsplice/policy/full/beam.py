@@ -82,7 +82,6 @@ class _Beams:
         self.outcomes = [Outcome() for _ in problems]
         self.live = [Hypothesis.empty(item) for item in range(len(problems) * settings.starts)]
         self.seen: list[set[bytes]] = [set() for _ in self.live]
-        self.scores: list[list[float]] = [[] for _ in self.live]  # of the texts that each start finished
         self.closed = [p.closed(k) for p, k in zip(problems, states.keys, strict=True)]
         self.closed_columns: dict[tuple[int, bool, bool], NDArray[np.bool_]] = {}
         # The table and the neighbors of each problem, as the policy reads them.
@@ -94,7 +93,7 @@ class _Beams:
         first = self._first_scores()
         picks = self._first_decisions(first)
         live = self._second_decisions(first, picks) if picks else []
-        self.live = prune(live, self.outcomes, self.scores, self.settings)
+        self.live = prune(live, self.outcomes, self.settings)
 
     def close(self) -> None:
         """After the last round: Stop is all that is left."""
@@ -420,7 +419,6 @@ class _Beams:
         score = (hypothesis.total + stop) / (2 * len(hypothesis.splices) + 1)
         text = Candidate(hypothesis.splices, tuple(hypothesis.ids[1:-1].tolist()), score)
         self.outcomes[hypothesis.item // self.settings.starts].finish(text)
-        self.scores[hypothesis.item].append(score)
 
 
 def _best_first(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from textsplice.config import SearchConfig
 from textsplice.oracle.splice import Splice
 from textsplice.policy.places import misplaced_cost
-from textsplice.policy.problem import OF_EACH_START, wants_one
+from textsplice.policy.problem import wants_one
 from textsplice.text.linearize import Segment
 from textsplice.text.vocabulary import END_ID
 
@@ -22,11 +22,10 @@ INFINITY = float("inf")
 class BeamSettings:
     """Each of `starts` start neighbors has a beam of its own; `wanted` finished texts are looked for.
 
-    A canvas is dropped once `horizon` more splices could not bring it among the wanted, or among the best
-    `wanted_of_start` of its start, even if all their decisions were certain. `horizon = max_splices` drops
-    only what can't be among them at all; 3 can lose a text that needs more than three nearly certain splices
-    to overtake the best. That is rare: on 92 of E2E's dev tables, 2 and 4 gave the same texts as 16, in 78
-    and 85 % of the CPU time.
+    A canvas is dropped once `horizon` more splices could not bring it among the wanted even if all their
+    decisions were certain. `horizon = max_splices` drops only what can't be among the wanted at all; 3 can
+    lose a text that needs more than three nearly certain splices to overtake the best. That is rare: on 92
+    of E2E's dev tables, 2 and 4 gave the same texts as 16, in 78 and 85 % of the CPU time.
 
     `misplaced` is taken off the score of a splice that lays a value in another field's place (`places`).
     """
@@ -35,7 +34,6 @@ class BeamSettings:
     max_splices: int = 16
     starts: int = 1
     wanted: int = 1
-    wanted_of_start: int = OF_EACH_START
     horizon: int = 3
     misplaced: float = 0.0
 
@@ -44,14 +42,7 @@ class BeamSettings:
         """The settings of the beam for the settings of a search."""
         starts = max(search.start_neighbors, 1)
         wanted = 1 if wants_one(search) else search.beam * starts
-        return cls(
-            search.beam,
-            search.max_splices,
-            starts,
-            wanted,
-            wanted_of_start=max(search.beam, OF_EACH_START),
-            misplaced=misplaced_cost(search),
-        )
+        return cls(search.beam, search.max_splices, starts, wanted, misplaced=misplaced_cost(search))
 
 
 @dataclass(frozen=True, slots=True)
