@@ -1,6 +1,7 @@
 """What control costs: texts under rules beside texts without, by the same run and settings.
 
     python benchmarks/control.py runs/e2e-drafts [--references e2e:data/e2e] [--set search.beam=5]
+    python benchmarks/control.py models/e2e-full --store prepared/e2e --every 9
 
 Rules: at least three sentences; only a tenth of the store's texts (chosen by a hash of their ids) may be
 spliced from; no word from the vocabulary; two frequent words forbidden. Whether a text keeps its rule is
@@ -66,6 +67,7 @@ def _three_sentences(row: Generation) -> bool:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("run", type=Path)
+    parser.add_argument("--store", type=Path, help="the texts of an export")
     parser.add_argument("--references", default="e2e:data/e2e")
     parser.add_argument("--split", default="dev")
     parser.add_argument("--lexicon", default="e2e")
@@ -76,7 +78,7 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
 
-    splicer = open_splicer(arguments.run)
+    splicer = open_splicer(arguments.run, store=arguments.store)
     search = search_of(splicer, check_values(arguments.values))
     lexicon = Lexicon.load(arguments.lexicon)
     examples = list(read_corpus(arguments.references, arguments.split))
