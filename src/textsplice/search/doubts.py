@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple, cast, get_args
 
 from textsplice.corpus.table import Table
 from textsplice.neighbors.store import Store
+from textsplice.search.beside import Beside
 from textsplice.search.reading import JsonRow
 from textsplice.search.seams import Seams
 from textsplice.slots.asking import Asking
@@ -63,6 +64,7 @@ class Known:
     asking: Asking = field(default_factory=lambda: Asking({}))
     # Numbers that texts say though no record has them (`open 24 hours`); None: such numbers are no doubt.
     usual: frozenset[str] | None = None
+    beside: Beside = field(default_factory=Beside)
 
     @classmethod
     def of(cls, store: Store) -> Known:
@@ -81,7 +83,8 @@ class Known:
         }
         tables = [store.tables[number] for number in store.table_of.tolist()] if store.alike else []
         asking = Asking.of(zip(tables, store.texts, strict=False))
-        return cls(frozenset(values), choices, dict(store.kinds), asking, _usual(store))
+        beside = Beside.of(store.texts[row] for row in _sample(store))
+        return cls(frozenset(values), choices, dict(store.kinds), asking, _usual(store), beside)
 
     def strays(self, text: str, table: Table) -> list[str]:
         """The numbers of a text that its record does not have, as clauses."""
@@ -109,7 +112,7 @@ def _usual(store: Store) -> frozenset[str] | None:
     if not store.kinds:
         return None
     counts, odd = Counter[str](), 0
-    rows = range(0, len(store), -(-len(store) // SAMPLE) or 1)
+    rows = _sample(store)
     for row in rows:
         table = store.tables[int(store.table_of[row])]
         found = {_folded(n) for n in stray_numbers(store.texts[row], (v for _, vs in table for v in vs))}
@@ -118,6 +121,10 @@ def _usual(store: Store) -> frozenset[str] | None:
     if odd > STRAYING * len(rows):
         return None
     return frozenset(number for number, count in counts.items() if count >= SEVERAL)
+
+
+def _sample(store: Store) -> range:
+    return range(0, len(store), -(-len(store) // SAMPLE) or 1)
 
 
 def seam_doubts(seams: Seams | None) -> Iterator[Doubt]:
@@ -158,6 +165,7 @@ def find_doubts(
         *slot_doubts(text, table, checker),
         *([Doubt("slot", astray)] if astray else []),
         *(Doubt("slot", stray) for stray in known.strays(text, table)),
+        *(Doubt("slot", misfit) for misfit in known.beside.misfits(text, table)),
         *seam_doubts(seams),
         *judge_doubts(judged),
     )
