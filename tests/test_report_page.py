@@ -183,6 +183,7 @@ def test_values_are_marked_as_the_checker_counts_them(tmp_path: Path) -> None:
         '[kind]\nverbatim = false\n[kind.wordings]\nbakery = ["number"]\ntavern = ["no such words"]\n'
         '[near]\nverbatim = false\n[near.wordings]\n"the old canal lock" = ["no such words"]\n'
         '[dish]\nkind = "worded"\nverbatim = false\n[price]\nkind = "unsaid"\n'
+        '[family]\nverbatim = false\n[family.wordings]\nyes = ["is"]\n'
     )
     shown: list[Any] = json.loads(Visible(report_html(run, lexicon=str(lexicon))).data)["derivations"]
     marks = {cell["field"]: cell.get("mark") for cell in shown[0]["cells"]}
@@ -192,11 +193,13 @@ def test_values_are_marked_as_the_checker_counts_them(tmp_path: Path) -> None:
         "kind": "ok",
         "dish": "unchecked",
         "near": "missing",
+        "family": "added",
     }
     assert marks["name"] == marks["kind"] == ["✓", "said"]
     assert marks["near"] == ["✗", "missing"]
     assert marks["dish"] == ["?", "unchecked: no wording is known"]
     assert marks["price"] == ["·", "not looked for"]
+    assert marks["family"] == ["✗", "said to be yes"]
     assert (
         "mark" not in json.loads(Visible(report_html(run, lexicon="none")).data)["derivations"][0]["cells"][0]
     )

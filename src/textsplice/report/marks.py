@@ -31,7 +31,7 @@ def marks(document: Document) -> list[Mark]:
 
 
 def checked(cell: Cell, slots: Sequence[Slot]) -> Mark:
-    """What was found of a value, or of the parts of one that holds a list."""
+    """What was found of a value, of the parts of one that holds a list, or of a field without one ("")."""
     parts = (cell.value, *items_of([cell.value], "list"))
     found = [slot for slot in slots if slot.field == cell.field and slot.value in parts]
     for slot in found:

@@ -18,7 +18,7 @@ from textsplice.report.document import Cell, Document
 from textsplice.report.escape import markup, script_json
 from textsplice.report.frames import GAP_SIGN, final_spaces, sentence, spacing, span
 from textsplice.report.joins import unattested
-from textsplice.report.marks import checked
+from textsplice.report.marks import NOT_ASKED, checked
 from textsplice.report.plain import coverage, plain, rule_texts
 from textsplice.text.tokens import BEGIN, END, MASK
 
@@ -172,7 +172,11 @@ def _cells(document: Document) -> list[dict[str, object]]:
 
 
 def _mark(cell: Cell, document: Document) -> dict[str, object]:
-    return {} if document.slots is None or not cell.value else {"mark": [*checked(cell, document.slots)]}
+    """What the checker found of a value, or of a field that has none and is said all the same."""
+    if document.slots is None:
+        return {}
+    mark = checked(cell, document.slots)
+    return {"mark": [*mark]} if cell.value or mark != NOT_ASKED else {}
 
 
 def _whole(document: Document, source: int) -> list[Origin]:

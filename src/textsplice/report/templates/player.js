@@ -341,7 +341,7 @@
         value.append(n > cell.start && isSpaced(shown.table[n]) ? " " : "", element);
       }
     } else value.append(cell.value || "—");
-    const range = cell.value ? { "data-start": cell.start, "data-stop": cell.stop } : {};
+    const range = cell.value || cell.mark ? { "data-start": cell.start, "data-stop": cell.stop } : {};
     if (cell.mark) [range["data-sign"], range["data-told"]] = cell.mark;
     return make("tr", range, make("td", { class: "tick", role: "img", "aria-label": "not said" }, "·"), make("th", { scope: "row" }, cell.field), value);
   }
