@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 from policy_toys import toy_shape, toy_split
 from textsplice.policy.checkpoint import new_policy
+from textsplice.policy.full.policy import FullPolicy
+from textsplice.policy.full.tables import Tables, encode_tables
 from textsplice.policy.kept import Kept
 from textsplice.policy.lrt.attention import Places, attend_gathered, attend_to
 from textsplice.policy.lrt.policy import LrtPolicy
@@ -73,6 +75,29 @@ def test_attention_by_numbers_of_rows_is_attention_to_these_rows() -> None:
     found = attend_to(query, read, places, heads=4)
     assert torch.allclose(found, attend_gathered(query, read, places, heads=4), atol=1e-6)
     assert torch.allclose(found[2], read[5, 24:])  # one row has all the weight
+
+
+def test_tables_that_are_known_are_as_if_they_were_encoded_anew() -> None:
+    split, store = toy_split(3)
+    policy = new_policy(toy_shape(), seed=1).eval()
+    assert isinstance(policy, FullPolicy)
+    cases = [split.case(row, store) for row in (0, 4)]
+    width = max(len(case.table) for case in cases)
+    none, one = np.zeros(width, dtype=np.bool_), np.arange(width) == 1
+    before, _ = encode_tables(policy, cases, np.array([0, 1, 1]), np.stack([none, none, one]))
+    case_of, copied = np.array([1, 0, 0, 1]), np.stack([one, one, none, one])
+    found, starts = encode_tables(policy, cases, case_of, copied, before)
+    expected, places = encode_tables(policy, cases, case_of, copied)
+    assert starts[0] == starts[3]
+    assert len(found.start) == 3  # what no canvas has any more is forgotten
+    for start, place, case in zip(starts, places, case_of, strict=True):
+        size = len(cases[case].table)
+        for mine, anew in zip(parts(found), parts(expected), strict=True):
+            assert torch.allclose(mine[start : start + size], anew[place : place + size], atol=1e-5)
+
+
+def parts(tables: Tables) -> list[torch.Tensor]:
+    return [tables.encoded, *tables.layers, tables.first_keys, tables.ends]
 
 
 def test_what_is_kept_of_weights_is_made_again_when_they_change() -> None:
