@@ -105,8 +105,7 @@ def naive_splices(policy: FullPolicy, case: Case, settings: BeamSettings) -> lis
             copied = {token.position for token in hypothesis.canvas if token.source == 0}
             table = slow.encode(sources[0], [int(i in copied) for i in range(len(sources[0]))])
             ages = [min(step - token.step, policy.shape.config.max_age) for token in hypothesis.canvas]
-            fields = [field_of(case, token) for token in hypothesis.canvas]
-            states = slow.decode(hypothesis.words, ages, table, fields)
+            states = slow.decode(hypothesis.words, ages, table)
             scores, stop = slow.first_scores(states, case, table, neighbors)
             normal = float(torch.cat([*(s.flatten() for s in scores), stop[None]]).logsumexp(0))
             reads.append((states, table))

@@ -57,12 +57,6 @@ def toy_fields(text: NDArray[np.int32]) -> NDArray[np.int32]:
     ]
 
 
-def as_read(store: Ragged, policy: FullPolicy) -> Ragged:
-    """The store as a policy with `mask_fields` reads it."""
-    fields = [np.where(text == MASK_ID, toy_fields(text), -1) for text in store]
-    return Ragged.from_rows(map(policy.shape.read, store, fields))
-
-
 def toy_split(seed: int = 0, tables: int = 3, references: int = 3) -> tuple[ToySplit, Ragged]:
     """Derivations that lay a whole masked neighbor and then edit it at random; and the store."""
     random = np.random.default_rng(seed)

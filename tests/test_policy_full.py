@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 import torch
 
-from policy_toys import as_read, canvases_of, toy_policy, toy_shape, toy_split
+from policy_toys import canvases_of, toy_policy, toy_shape, toy_split
 from textsplice.oracle.splice import Splice
 from textsplice.policy.cases import Case
 from textsplice.policy.checkpoint import new_policy
 from textsplice.policy.full.policy import FullPolicy
 from textsplice.policy.full.scores import encode_cases, first_scores, second_scores
 from textsplice.policy.reference import Reference
-from textsplice.policy.shape import PolicyShape
 from textsplice.policy.transformer import NEIGHBOR
 from textsplice.ragged import Ragged
 from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID
@@ -149,35 +148,6 @@ def test_batched_losses_equal_one_canvas_at_a_time(seed: int) -> None:
     assert output.first_loss.item() == pytest.approx(sum(float(x.first) for x in each), rel=1e-5)
     assert output.second_loss.item() == pytest.approx(sum(float(x.second) for x in each), rel=1e-5)
     assert output.loss.item() == pytest.approx((output.first_loss + output.second_loss).item() / 6, rel=1e-6)
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_batched_losses_with_fields_of_masks_equal_one_canvas_at_a_time(seed: int) -> None:
-    split, store = toy_split(seed)
-    policy = toy_policy(mask_fields=True)
-    rows = np.arange(9)
-    output = policy(policy.collate(split, as_read(store, policy), rows))
-    slow = Reference(policy)
-    with torch.no_grad():
-        each = [slow.loss(split.case(row, store), split.derivation(row)) for row in rows.tolist()]
-    assert output.first_loss.item() == pytest.approx(sum(float(x.first) for x in each), rel=1e-5)
-    assert output.second_loss.item() == pytest.approx(sum(float(x.second) for x in each), rel=1e-5)
-    plain = toy_policy()
-    assert not torch.equal(plain(plain.collate(split, store, rows)).loss, output.loss)
-
-
-def test_a_mask_of_an_unknown_or_rare_field_is_read_as_a_plain_mask() -> None:
-    shape = toy_shape(mask_fields=True)
-    ids, fields = np.full(4, MASK_ID, dtype=np.int32), np.array([6, -1, 39, 40], dtype=np.int32)
-    read = shape.read(ids, fields)
-    assert read.tolist() == [-6, MASK_ID, -39, MASK_ID]  # 40 is the first id without an embedding
-    assert shape.embed(read).tolist() == [MASK_ID] * 4
-
-
-def test_a_policy_that_does_not_read_fields_is_saved_as_it_always_was() -> None:
-    assert "mask_fields" not in toy_shape().to_json()
-    again = PolicyShape.from_json(toy_shape(mask_fields=True).to_json(), "here")
-    assert again.config.mask_fields
 
 
 def test_probabilities_sum_to_one(beam) -> None:

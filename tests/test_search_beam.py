@@ -90,17 +90,6 @@ def test_splices_are_found_as_a_beam_in_loops_finds_them(seed: int, beam: int) -
         assert_found(outcome, texts)
 
 
-def test_a_policy_that_reads_fields_finds_what_a_beam_in_loops_finds() -> None:
-    policy = new_policy(toy_shape(init_std=0.5, mask_fields=True), seed=4)
-    assert isinstance(policy, FullPolicy)
-    settings = BeamSettings(3, 6)
-    some = problems("full")[:6]
-    expected = [naive_splices(policy.eval(), table.case, settings) for table in some]
-    assert sum(map(len, expected)) >= 3
-    for outcome, texts in zip(search_splices(policy, some, settings), expected, strict=True):
-        assert_found(outcome, texts)
-
-
 @pytest.mark.parametrize("misplaced", [1.0, float("inf")])
 def test_misplaced_values_cost_what_they_cost_a_beam_in_loops(misplaced: float) -> None:
     policy, some = full_policy(7), problems("full")[3:7]

@@ -32,7 +32,6 @@ LATER_SETTINGS = (
     ("corpus", "forms"),
     ("corpus", "kinds"),
     ("neighbors", "score"),
-    ("policy", "mask_fields"),
     ("training", "device"),
     ("training", "recompute"),
     ("search", "device"),
@@ -162,8 +161,6 @@ class PolicyConfig:
     conditioned_second: bool = True
     max_positions: int = 512
     max_age: int = 32
-    # Whether a mask in a neighbor or on the canvas is read together with the name of the field it hides.
-    mask_fields: bool = False
 
 
 @dataclass(frozen=True, slots=True)

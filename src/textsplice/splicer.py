@@ -169,7 +169,7 @@ class Splicer:
 
         # An export stays as it is: its encodings are held in memory.
         place = self.folder if isinstance(self.folder, Run) else None
-        return Encodings(self._trained(), self.store, place, self._offers.mask_fields)
+        return Encodings(self._trained(), self.store, place)
 
     @cached_property
     def lexicon(self) -> Lexicon | None:

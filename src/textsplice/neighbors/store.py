@@ -200,21 +200,19 @@ class Store:
         """The names of all fields, in the order in which tables first have them."""
         return list(dict.fromkeys(name for table in self.tables for name, _ in table))
 
-    @cached_property
-    def mask_fields(self) -> Ragged:
-        """The field that each mask hides, as its number in `fields`; -1 if it is not known, and elsewhere."""
-        return Ragged.from_rows(map(self.mask_fields_of, range(len(self))))
-
     def field_ids(self, vocabulary: Vocabulary) -> NDArray[np.int32]:
         """The ids of the names of `fields` in a table, -1 if the vocabulary lacks one; last comes -1.
 
-        So `field_ids[mask_fields]` are the ids of masks' fields.
+        So `field_ids[mask_fields_of(row)]` are the ids of masks' fields.
         """
         ids = vocabulary.encode([field_token(name) for name in self.fields])
         return np.array([*(-1 if number == UNKNOWN_ID else number for number in ids), -1], dtype=np.int32)
 
     def mask_fields_of(self, row: int) -> NDArray[np.int32]:
-        """The same for one row: masking its text once more says which value each mask stands for."""
+        """The field that each mask of a row hides, as its number in `fields`; -1 if unknown, and elsewhere.
+
+        Masking the text once more says which value each mask stands for.
+        """
         tokens = self.tokens[row]
         found = np.full(len(tokens), -1, dtype=np.int32)
         hidden = tokens == MASK_ID

@@ -11,7 +11,6 @@ from textsplice.oracle.numbering import TABLE, first_words, neighbor_counts
 from textsplice.policy.cases import or_one
 from textsplice.policy.examples import Grouped, TrainingSplit
 from textsplice.policy.packing import gather_rows
-from textsplice.policy.shape import unread
 from textsplice.ragged import Ragged
 from textsplice.text.vocabulary import PAD_ID
 
@@ -21,11 +20,10 @@ class BatchTexts:
     """All distinct neighbors, then the table of each case.
 
     Source `s` of case `c` is row `rows[first[c] + s]` of `texts` if it is below `first_words[c]`; from
-    there on sources are words. `read` are the same texts as the policy reads them.
+    there on sources are words.
     """
 
     texts: Ragged
-    read: Ragged
     neighbors: int
     rows: NDArray[np.int64]
     first: NDArray[np.int64]
@@ -38,7 +36,7 @@ class BatchTexts:
 
     @classmethod
     def of(cls, split: TrainingSplit, store_tokens: Ragged, grouped: Grouped) -> BatchTexts:
-        """The texts of grouped examples; `store_tokens` are as the policy reads them."""
+        """The texts of grouped examples."""
         there = grouped.neighbors >= 0
         distinct, index = np.unique(grouped.neighbors[there], return_inverse=True)
         cases = len(grouped.tables)
@@ -56,9 +54,8 @@ class BatchTexts:
         )
         offsets = np.zeros(len(distinct) + cases + 1, dtype=np.int64)
         np.cumsum(np.concatenate([neighbor_lengths, tables.lengths]), out=offsets[1:])
-        read = Ragged(np.concatenate([neighbor_values, tables.values]), offsets)
-        texts = Ragged(unread(read.values), offsets)
-        return cls(texts, read, len(distinct), rows, first, own_neighbors)
+        texts = Ragged(np.concatenate([neighbor_values, tables.values]), offsets)
+        return cls(texts, len(distinct), rows, first, own_neighbors)
 
     def of_case(self, case: int) -> NDArray[np.int64]:
         """The rows of a case's texts: its table, then its neighbors."""

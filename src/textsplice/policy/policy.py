@@ -104,10 +104,10 @@ class Policy(nn.Module):
     def encode(self, read: Sequences) -> Tensor:
         """The states of tables and neighbors, `[N, d]`."""
         if not self.mixed_precision:
-            return self.encoder(self._embedded(read), read)
+            return self.encoder(self.tokens(read.ids), read)
         padded = round_up(read)
         with torch.autocast(self.device.type, torch.bfloat16):
-            states = self.encoder(self._embedded(padded), padded)
+            states = self.encoder(self.tokens(padded.ids), padded)
         return states.split([len(read.ids), len(padded.ids) - len(read.ids)])[0]
 
     def decode(
@@ -118,32 +118,19 @@ class Policy(nn.Module):
         `tables` are the states of tables, or their keys and values in each layer.
         """
         if not self.mixed_precision:
-            return self.decoder(self._embedded(read), read, tables, contexts)
+            return self.decoder(self.tokens(read.ids), read, tables, contexts)
         padded = round_up(read)
         nothing = len(padded.ids) - len(read.ids)
         first = torch.zeros(nothing, 1, dtype=torch.long, device=self.device)
         if isinstance(tables, Tensor):
             tables = functional.pad(tables, (0, 0, 0, -len(tables) % ROUND))
         with torch.autocast(self.device.type, torch.bfloat16):
-            states = self.decoder(self._embedded(padded), padded, tables, [*contexts, Context(first)])
+            states = self.decoder(self.tokens(padded.ids), padded, tables, [*contexts, Context(first)])
         return states.split([len(read.ids), nothing])[0]
-
-    def _embedded(self, read: Sequences) -> Tensor:
-        """The embeddings of tokens; that of a mask is added to the one of its field's name."""
-        tokens = self.tokens(read.ids)
-        if read.fields is None:
-            return tokens
-        return tokens + self.tokens(read.fields) * (read.fields > 0)[:, None]
-
-    def read_neighbors(self, case: Case) -> Sequence[NDArray[np.int32]]:
-        """The neighbors of a case as the policy reads them."""
-        if not self.shape.config.mask_fields:
-            return case.neighbors
-        return [self.shape.read(*each) for each in zip(case.neighbors, case.mask_fields, strict=True)]
 
     @torch.no_grad()
     def encode_texts(self, texts: Sequence[NDArray[np.int32]]) -> list[Tensor]:
-        """The encoding of each neighbor, given as it is read, `[L, d]`; it depends on nothing else."""
+        """The encoding of each neighbor, `[L, d]`; it depends on nothing else, so it can be cached."""
         if not texts:
             return []
         tokens = Ragged.from_rows(texts)
@@ -157,7 +144,7 @@ class Policy(nn.Module):
     def encode_neighbors(self, cases: Sequence[Case], encodings: Encoded | None) -> list[Tensor]:
         """The encodings of each case's neighbors one after another, `[tokens, d]`."""
         if encodings is None:
-            flat = iter(self.encode_texts([text for case in cases for text in self.read_neighbors(case)]))
+            flat = iter(self.encode_texts([text for case in cases for text in case.neighbors]))
             encodings = [[next(flat) for _ in case.neighbors] for case in cases]
         empty = torch.zeros(0, self.shape.config.d_model, device=self.device)
         return [torch.cat([empty, *own]) for own in encodings]
@@ -172,5 +159,4 @@ def round_up(read: Sequences) -> Sequences:
         functional.pad(read.positions, more),
         functional.pad(read.features, more),
         [*read.blocks, Block(more[1], 1, None)],
-        None if read.fields is None else functional.pad(read.fields, more),
     )

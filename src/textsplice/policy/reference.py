@@ -49,7 +49,6 @@ class CanvasToken(NamedTuple):
     source: int
     position: int
     step: int
-    field: int  # the field that a mask hides, as in `Case.mask_fields`
 
 
 class DerivationLoss(NamedTuple):
@@ -68,10 +67,10 @@ class Reference:
         self.config = policy.shape.config
         self.words = list(policy.shape.words)
 
-    def encode(self, ids: Sequence[int], features: Sequence[int], fields: Sequence[int] = ()) -> Tensor:
-        """The states of one text, `[L, d]`; `fields` are those of its masks."""
+    def encode(self, ids: Sequence[int], features: Sequence[int]) -> Tensor:
+        """The states of one text, `[L, d]`."""
         encoder = self.policy.encoder
-        states = self._embed(encoder.embeddings, ids, features, fields)
+        states = self._embed(encoder.embeddings, ids, features)
         for layer in encoder.layers:
             assert isinstance(layer, EncoderLayer)
             around = layer.attention_residual
@@ -80,13 +79,11 @@ class Reference:
             states = around.after(states, layer.feed_forward(around.before(states)))
         return encoder.norm(states)
 
-    def decode(
-        self, ids: Sequence[int], ages: Sequence[int], table: Tensor, fields: Sequence[int] = ()
-    ) -> Tensor:
+    def decode(self, ids: Sequence[int], ages: Sequence[int], table: Tensor) -> Tensor:
         """The states of one canvas, `[M + 2, d]`: it is padded with one token on either side."""
         decoder = self.policy.decoder
         padded = [PAD_ID, *ids, PAD_ID]
-        states = self._embed(decoder.embeddings, padded, [0, *ages, 0], [-1, *fields, -1])
+        states = self._embed(decoder.embeddings, padded, [0, *ages, 0])
         for layer in decoder.layers:
             assert isinstance(layer, DecoderLayer)
             around = layer.attention_residual
@@ -100,9 +97,7 @@ class Reference:
 
     def encode_neighbors(self, case: Case) -> list[Tensor]:
         """The states of each neighbor."""
-        fields = [row.tolist() for row in case.mask_fields] or [[]] * len(case.neighbors)
-        texts = zip(case.neighbors, fields, strict=True)
-        return [self.encode(text.tolist(), [NEIGHBOR] * len(text), own) for text, own in texts]
+        return [self.encode(text.tolist(), [NEIGHBOR] * len(text)) for text in case.neighbors]
 
     def word_states(self) -> Tensor:
         """The generable words, `[V, d]`."""
@@ -176,7 +171,7 @@ class Reference:
                 first, second, actions = first + losses[0], second + losses[1], actions + 1
             if splice is not None:
                 canvas[splice.start : splice.stop] = [
-                    CanvasToken(token, splice.neighbor, splice.begin + i, step, self._field(case, splice, i))
+                    CanvasToken(token, splice.neighbor, splice.begin + i, step)
                     for i, token in enumerate(self._span(case, splice))
                 ]
         return DerivationLoss(first, second, actions)
@@ -194,7 +189,7 @@ class Reference:
         flags = [int(position in copied) for position in range(len(case.table))]
         table = self.encode(case.table.tolist(), flags)
         ages = [min(step - token.step, self.config.max_age) for token in canvas]
-        states = self.decode([token.id for token in canvas], ages, table, [token.field for token in canvas])
+        states = self.decode([token.id for token in canvas], ages, table)
         scores, stop = self.first_scores(states, case, table, neighbors)
         total = torch.cat([*(s.flatten() for s in scores), stop[None]]).logsumexp(0)
         if splice is None:
@@ -213,12 +208,6 @@ class Reference:
         if numbering.is_word(splice.neighbor):
             return [numbering.word_id(splice.neighbor)]
         return [case.table, *case.neighbors][splice.neighbor][splice.begin : splice.end].tolist()
-
-    def _field(self, case: Case, splice: Splice, place: int) -> int:
-        numbering = Numbering(len(case.neighbors))
-        if not case.mask_fields or not numbering.is_neighbor(splice.neighbor):
-            return -1
-        return int(case.mask_fields[numbering.rank(splice.neighbor)][splice.begin + place])
 
     def _equal_spans(self, case: Case, splice: Splice) -> list[tuple[int, int]]:
         """All (text, position) keys at which the splice's span begins; the last text is the words."""
@@ -239,18 +228,11 @@ class Reference:
     def _ids(self, ids: Sequence[int]) -> Tensor:
         return torch.tensor([i if i < self.policy.shape.embedded else UNKNOWN_ID for i in ids])
 
-    def _embed(
-        self, embeddings: Embeddings, ids: Sequence[int], features: Sequence[int], fields: Sequence[int]
-    ) -> Tensor:
-        """Token + position + feature; with `mask_fields`, masks also have that of their field's name."""
+    def _embed(self, embeddings: Embeddings, ids: Sequence[int], features: Sequence[int]) -> Tensor:
         positions = [min(i, self.config.max_positions - 1) for i in range(len(ids))]
         total = self.policy.tokens(self._ids(ids))
         total = total + functional.embedding(torch.tensor(positions), embeddings.positions.weight)
         total = total + functional.embedding(torch.tensor(features), embeddings.features.weight)
-        if self.config.mask_fields:
-            for place, field in enumerate(fields):
-                if 0 <= field < self.policy.shape.embedded:
-                    total[place] = total[place] + self.policy.tokens.weight[field]
         return embeddings.norm(total)
 
     def _self_attend(self, attention: SelfAttention, states: Tensor) -> Tensor:

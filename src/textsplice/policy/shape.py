@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Protocol, TypeVar, cast
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textsplice.config import LATER_SETTINGS, PolicyConfig, config_from_dict
+from textsplice.config import PolicyConfig, config_from_dict
 from textsplice.errors import ConfigError, StorageError
 from textsplice.policy.kind import WordLists, policy_kind
-from textsplice.text.vocabulary import MASK_ID, UNKNOWN_ID
+from textsplice.text.vocabulary import UNKNOWN_ID
 
-Id = TypeVar("Id", bound=np.integer)
 MODEL_TYPE = "textsplice"
 FORMAT_VERSION = 2
 # Format 1 calls the policy "lrt" by another name.
@@ -51,18 +50,9 @@ class PolicyShape:
         """The ids of the generable words."""
         return np.asarray(self.words, dtype=np.int64)
 
-    def read(self, ids: NDArray[np.int32], fields: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Ids as a policy with `mask_fields` reads them: a mask of the field `f` becomes `-f`.
-
-        `fields` are the ids of fields' names. Unknown ones (-1) and those without an embedding of their own
-        share the plain mask.
-        """
-        return np.where((fields >= 0) & (fields < self.embedded), -fields, ids).astype(np.int32)
-
     def embed(self, ids: NDArray[np.integer]) -> NDArray[np.int64]:
         """The rows of the embedding table for these ids: their own, or UNKNOWN's if they have none."""
-        plain = unread(ids)
-        return np.where(plain < self.embedded, plain, UNKNOWN_ID).astype(np.int64)
+        return np.where(ids < self.embedded, ids, UNKNOWN_ID).astype(np.int64)
 
     def check(self) -> None:
         """`ConfigError` if no transformer has this shape."""
@@ -84,7 +74,7 @@ class PolicyShape:
         content = {
             "model_type": MODEL_TYPE,
             "format_version": FORMAT_VERSION,
-            **_settings(self.config),
+            **asdict(self.config),
             "embedded": self.embedded,
             "init_std": self.init_std,
             "words": list(self.words),
@@ -110,18 +100,6 @@ class PolicyShape:
         if not all(isinstance(word, int) for word in ids):
             raise StorageError("has words that are not ids.", where=where)
         return cls(config, embedded, tuple(cast("list[int]", ids)), init_std)
-
-
-def unread(ids: NDArray[Id]) -> NDArray[Id]:
-    """The ids that `PolicyShape.read` made these of."""
-    return np.where(ids < 0, MASK_ID, ids).astype(ids.dtype)
-
-
-def _settings(config: PolicyConfig) -> dict[str, object]:
-    """The settings, without a later one that has its default, as folders have always held them."""
-    later = {key for section, key in LATER_SETTINGS if section == "policy"}
-    default = asdict(PolicyConfig())
-    return {key: v for key, v in asdict(config).items() if key not in later or v != default[key]}
 
 
 def _content(text: str, where: str) -> Mapping[str, object]:

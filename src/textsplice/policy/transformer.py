@@ -24,28 +24,23 @@ NOT_COPIED, COPIED, NEIGHBOR = range(3)  # the encoder's features
 
 
 class Sequences(NamedTuple):
-    """What a stack reads: flat rows of the embedding table, positions and features `[N]`, and the blocks.
-
-    `fields` are the rows of the names of masks' fields, 0 where there is none; None if the policy has none.
-    """
+    """What a stack reads: flat rows of the embedding table, positions and features `[N]`, and the blocks."""
 
     ids: Tensor
     positions: Tensor
     features: Tensor
     blocks: list[Block]
-    fields: Tensor | None = None
 
 
 def sequences(
     shape: PolicyShape, packing: Packing, ids: NDArray[np.int64], features: NDArray[np.int64]
 ) -> Sequences:
-    """Packed ids, which `shape.read` may have made, and features, as a stack reads them; on the CPU."""
+    """Packed ids of the whole vocabulary and their features, as a stack reads them; on the CPU."""
     return Sequences(
         torch.from_numpy(shape.embed(ids)),
         torch.from_numpy(packing.positions(shape.config.max_positions)),
         torch.from_numpy(features),
         packing.blocks,
-        torch.from_numpy(np.maximum(-ids, 0)) if shape.config.mask_fields else None,
     )
 
 

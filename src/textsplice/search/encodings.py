@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textsplice.errors import StorageError
 from textsplice.neighbors.store import Store
@@ -34,16 +33,8 @@ KEPT = 20_000  # encodings held in memory: about 0.5 GB at 30 tokens and d 192
 class Encodings:
     """Encodings by store row: from memory, from the run's folder if they were saved, or computed."""
 
-    def __init__(
-        self,
-        policy: Policy,
-        store: Store,
-        run: Run | None,
-        mask_fields: Callable[[int], NDArray[np.int32]] | None = None,
-    ) -> None:
+    def __init__(self, policy: Policy, store: Store, run: Run | None) -> None:
         self.policy = policy
-        # The fields of a row's masks, if the policy reads them.
-        self.mask_fields = mask_fields if policy.shape.config.mask_fields else None
         self.store = store
         self.folder = None if run is None else run.encodings
         self._kept: OrderedDict[int, Tensor] = OrderedDict()
@@ -103,9 +94,6 @@ class Encodings:
             digest.update(weights.cpu().contiguous().numpy().tobytes())
         for part in (self.store.tokens.values, self.store.tokens.offsets):
             digest.update(np.ascontiguousarray(part).tobytes())
-        if self.mask_fields is not None:
-            for row in range(len(self.store)):
-                digest.update(self.mask_fields(row).tobytes())
         return digest.hexdigest()
 
     def _compute(self, rows: Sequence[int]) -> dict[int, Tensor]:
@@ -113,14 +101,9 @@ class Encodings:
         # Texts of similar length together, for little padding.
         by_length = sorted(rows, key=lambda row: (int(self.store.tokens.lengths[row]), row))
         for chunk in _chunks(by_length):
-            texts = [self._read(row) for row in chunk]
+            texts = [np.asarray(self.store.tokens[row]) for row in chunk]
             found.update(zip(chunk, self.policy.encode_texts(texts), strict=True))
         return found
-
-    def _read(self, row: int) -> NDArray[np.int32]:
-        """A row as the policy reads it."""
-        tokens = np.asarray(self.store.tokens[row])
-        return tokens if self.mask_fields is None else self.policy.shape.read(tokens, self.mask_fields(row))
 
     def _load(self, rows: Sequence[int]) -> dict[int, Tensor]:
         """What the folder has of these rows; warns of a file that can't be used, and skips it."""

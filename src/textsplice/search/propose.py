@@ -100,7 +100,6 @@ class PolicyProposer:
     ) -> list[Task]:
         """What the policy is given; words that only these tables have get ids for the batch."""
         store = self.offers.store
-        mask_fields |= self.policy.shape.config.mask_fields
         linearized = [store.linearize(example.table) for example in examples]
         vocabulary = self.offers.vocabulary.extended(token for each in linearized for token in each.tokens)
         tasks: list[Task] = []

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from textsplice.config import Config
 from textsplice.corpus import Example, read_corpus
@@ -20,10 +19,6 @@ from textsplice.runs.prepared import Prepared
 from textsplice.runs.recognized import is_export
 from textsplice.runs.run import Run
 from textsplice.search.encodings import Encodings
-from textsplice.search.offers import Offers
-
-if TYPE_CHECKING:
-    from textsplice.policy.policy import Policy
 
 Opened = Run | Prepared
 
@@ -161,11 +156,7 @@ def _grow_run(run: Run, growth: Growth, out: Path, *, quiet: bool) -> Run:
             from textsplice.policy.checkpoint import load_policy
 
             policy = load_policy(run)
-            _encodings(policy, new).save(known=_encodings(policy, run), quiet=quiet)
+            known = Encodings(policy, run.store, run)
+            Encodings(policy, new.store, new).save(known=known, quiet=quiet)
 
     return run.with_store(store, words, out, before, [changes], encode)
-
-
-def _encodings(policy: Policy, run: Run) -> Encodings:
-    offers = Offers(run.store, run.config.neighbors.k, run.vocabulary)
-    return Encodings(policy, run.store, run, offers.mask_fields)

@@ -37,7 +37,7 @@ class Examples:
         weights = np.diff(rows.splice_offsets) + 1
         return cls(
             rows,
-            _as_read(prepared, policy),
+            prepared.store.tokens,
             policy,
             np.asarray(rows.table_of, dtype=np.int64),
             weights,
@@ -70,12 +70,3 @@ class Examples:
         if not sequences or len(rows) <= sequences:
             return rows
         return Order(rows, self.tables, sequences, seed=0).epoch(0)[0]
-
-
-def _as_read(prepared: Prepared, policy: Policy) -> Ragged:
-    """The texts of the store as the policy reads them."""
-    store = prepared.store
-    if not policy.shape.config.mask_fields:
-        return store.tokens
-    fields = store.field_ids(prepared.vocabulary)[store.mask_fields.values]
-    return Ragged(policy.shape.read(store.tokens.values, fields), store.tokens.offsets)

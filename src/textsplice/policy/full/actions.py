@@ -83,8 +83,8 @@ def draw(
     draw_canvases(
         splices,
         offsets,
-        texts.read.values,
-        texts.read.offsets,
+        texts.texts.values,
+        texts.texts.offsets,
         texts.first[grouped.case_of],
         texts.rows,
         texts.first_words[grouped.case_of],

@@ -162,7 +162,7 @@ class _TableStates:
     def sequences(self, shape: PolicyShape, texts: BatchTexts, packing: Packing) -> Sequences:
         """What the encoder reads."""
         neighbors = np.arange(texts.neighbors)
-        ids, lengths = gather_rows(texts.read, np.concatenate([neighbors, texts.neighbors + self.cases]))
+        ids, lengths = gather_rows(texts.texts, np.concatenate([neighbors, texts.neighbors + self.cases]))
         features = np.full(len(ids), NEIGHBOR, dtype=np.int32)
         longest = np.arange(self.copied.shape[1])
         there = longest < lengths[texts.neighbors :, None]

@@ -84,8 +84,6 @@ class _Beams:
         self.seen: list[set[bytes]] = [set() for _ in self.live]
         self.closed = [p.closed(k) for p, k in zip(problems, states.keys, strict=True)]
         self.closed_columns: dict[tuple[int, bool, bool], NDArray[np.bool_]] = {}
-        # The table and the neighbors of each problem, as the policy reads them.
-        self.read = [np.concatenate([p.case.table, *policy.read_neighbors(p.case)]) for p in problems]
         self.max_canvas = policy.shape.config.max_positions - 2
 
     def advance(self) -> None:
@@ -121,22 +119,11 @@ class _Beams:
         copied = np.zeros((len(self.live), tables), dtype=np.bool_)
         for row, hypothesis in enumerate(self.live):
             length = len(hypothesis.ids)
-            ids[row, :length] = self._read(hypothesis)
+            ids[row, :length] = hypothesis.ids
             source, position, step = hypothesis.origins.T
             ages[row, :length] = len(hypothesis.splices) - step
             copied[row, position[source == TABLE]] = True
         return Canvases(case_of, ids, lengths, ages, copied)
-
-    def _read(self, hypothesis: Hypothesis) -> NDArray[np.int32]:
-        """A canvas as the policy reads it: a mask may be read with its field."""
-        if not self.policy.shape.config.mask_fields:
-            return hypothesis.ids
-        case = hypothesis.item // self.settings.starts
-        keys, ids = self.states.keys[case], hypothesis.ids.copy()
-        source, position, _ = hypothesis.origins.T
-        copied = source < keys.numbering.first_word
-        ids[copied] = self.read[case][keys.offsets[source[copied]] + position[copied]]
-        return ids
 
     def _first_decisions(self, first: FirstScores) -> list[list[FirstDecision]]:
         """The top K of each item; Stops among them finish their texts."""

@@ -47,7 +47,7 @@ class CaseStates:
 class Canvases:
     """The canvases of `H` hypotheses, without padding tokens on either side.
 
-    `case_of[h]`: which case of the `CaseStates`. `ids[h, :lengths[h]]`: tokens, as the policy reads them;
+    `case_of[h]`: which case of the `CaseStates`. `ids[h, :lengths[h]]`: tokens (ids of the whole vocabulary);
     `ages[h, :]`: how many splices ago each was placed (1 = by the last splice). `copied[h, :S]`: whether each
     token of the case's table is on the canvas. Anything beyond a row's length is ignored.
     """

@@ -107,7 +107,7 @@ def _encoded(shape: PolicyShape, texts: BatchTexts) -> tuple[Packing, Sequences,
     is_table = (np.arange(len(texts.texts)) >= texts.neighbors).astype(np.int64)
     packing = pack(texts.texts.lengths, is_table)
     features = np.where(is_table, NOT_COPIED, NEIGHBOR).repeat(texts.texts.lengths)
-    read = sequences(shape, packing, packing.spread(texts.read.values), packing.spread(features))
+    read = sequences(shape, packing, packing.spread(texts.texts.values), packing.spread(features))
     return packing, read, packing.group_size(0)
 
 
