@@ -14,6 +14,8 @@ from textsplice.config import Config
 from textsplice.corpus import Table, read_corpus
 from textsplice.corpus.forms import FORMS, in_form, is_in_form
 from textsplice.corpus.table import Example
+from textsplice.errors import InputError
+from textsplice.evaluate.outputs import Item, Output, match
 from textsplice.prepare import prepare
 from textsplice.slots.forms import find_forms
 from textsplice.splicer import Splicer
@@ -105,6 +107,19 @@ def test_they_are_remembered_and_scored(tmp_path: Path) -> None:
     asked = ["evaluate", str(out), "--references", str(path), "--split", "dev", "--metrics", "BLEU"]
     found = CliRunner().invoke(app, asked)
     assert found.exit_code == 0, found.output
+
+
+def test_records_that_differ_in_form_only_are_matched_by_their_ids() -> None:
+    tables = [Table.of({"model": "Kestrel", "registered": f"2015-02-{day}"}) for day in (20, 21)]
+    items = [Item((f"x:{n}",), table, (f"text {n}",)) for n, table in enumerate(tables)]
+    written = Table.of({"model": "Kestrel", "registered": "2015"})
+    matched = match([Output("x:1", written, "one", "here"), Output("x:0", written, "zero", "there")], items)
+    assert [(item.ids, output.text) for item, output in zip(matched.items, matched.outputs, strict=True)] == [
+        (("x:0",), "zero"),
+        (("x:1",), "one"),
+    ]
+    with pytest.raises(InputError, match="no reference has the table"):
+        match([Output("x:7", written, "seven", "here")], items)
 
 
 def test_cells_that_programs_leave_empty_are_empty(tmp_path: Path) -> None:

@@ -208,8 +208,10 @@ def _number_of(output: Output, by_table: dict[Table, int], by_id: dict[str, int]
     if output.table is not None and by_table:
         number = by_table.get(output.table)
         if number is None:
-            near = (n for table, n in by_table.items() if is_in_form(table, output.table))
-            number = next(near, None) if by_id.get(output.id or "") is not None else None
+            # Several records may look alike in the form that texts have: the id tells which it is.
+            named = by_id.get(output.id or "")
+            near = (n for table, n in by_table.items() if n == named and is_in_form(table, output.table))
+            number = next(near, None)
         if number is None:
             raise InputError(
                 "no reference has the table of this output.",
