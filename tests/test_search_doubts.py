@@ -81,6 +81,7 @@ def test_doubts_survive_the_file_and_are_checked(splicer: Splicer) -> None:
     assert textsplice.verify(row, splicer) == 1
     lies = {
         "does not say that no record": replace(row, status="ok", reason=None, doubts=()),
+        "does not say that no record of": replace(row, status="ok", reason=None, doubts=None, seams=None),
         "it is ok, yet has doubts": replace(row, status="ok", reason=None),
         "it is doubtful, yet has none": replace(row, doubts=()),
         "reason is not what": replace(row, reason="all is well"),
@@ -90,8 +91,10 @@ def test_doubts_survive_the_file_and_are_checked(splicer: Splicer) -> None:
     for message, lie in lies.items():
         with pytest.raises(VerificationError, match=message):
             textsplice.verify(lie, splicer)
-    # Rows of older versions have no doubts.
-    assert textsplice.verify(replace(row, status="ok", reason=None, doubts=None), splicer) == 1
+    # Rows of older versions say nothing of doubts.
+    fine = splicer.generate(splicer.store.tables[0])
+    assert fine.doubts == ()
+    assert textsplice.verify(replace(fine, doubts=None), splicer) == 1
     with pytest.raises(InputError, match="one of field, value, slot, seam, judge"):
         Generation.from_dict({**data, "doubts": [{"why": "mood", "what": "x"}]})
 

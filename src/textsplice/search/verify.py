@@ -397,12 +397,16 @@ def _gaps(generation: Generation, spans: Sequence[tuple[int, int]]) -> str | Non
 
 
 def _undoubted(generation: Generation, proof: Proof) -> str | None:
-    """The run's own records and texts say what is doubtful; its approved texts never are."""
-    if generation.doubts is None:
+    """The run's own records and texts say what is doubtful; its approved texts never are.
+
+    A row that says nothing of doubts, as early ones don't, must have none: so they can't be struck out.
+    """
+    if generation.format != FORMAT or generation.traced is not None or not generation.finished:
         return None
     if generation.policy == APPROVED.name:
         return "it is approved, yet doubtful" if generation.doubts else None
-    return misjudged(generation.doubts, generation.table, generation.seams, proof.offers.known)
+    seams = generation.seams or generation.with_seams(proof.store.trigrams).seams
+    return misjudged(generation.doubts or (), generation.table, seams, proof.offers.known)
 
 
 def _seams(generation: Generation, proof: Proof | None) -> str | None:
