@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from oracle_references import least_splices, parse_cost, texts_of
 from textsplice.errors import InputError
-from textsplice.oracle import Numbering, derive, replay
+from textsplice.oracle import Numbering, derive, pricing, replay
 from textsplice.oracle.numbering import in_order
 from textsplice.oracle.pricing import LeastDerivation, Pricing
 from textsplice.ragged import Ragged
@@ -100,7 +100,7 @@ def long_cases(draw: st.DrawFn) -> Case:
     seed = draw(st.integers(0, 10**6))
     random = np.random.default_rng(seed)
     kinds = draw(st.integers(2, 40))
-    target = random.integers(5, 5 + kinds, draw(st.integers(60, 150)))
+    target = random.integers(5, 5 + kinds, draw(st.integers(40, 150)))
     corpus = [random.integers(5, 5 + kinds, random.integers(1, 60)) for _ in range(draw(st.integers(1, 20)))]
     for row in corpus[::2]:  # pieces of the target, with something between them
         cut = np.sort(random.integers(0, len(target), 4))
@@ -119,6 +119,19 @@ def test_long_texts_are_priced_in_several_machine_words(case: Case):
     words = [(token,) for token in sorted(set(target) - standing)]
     found = Pricing(Ragged.from_rows(corpus), -1).least(target, rows)
     assert found.cost == len(derive(target, [*corpus, *words]))
+
+
+@given(long_cases(), st.integers(1, 7))
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_fewest_are_the_same_however_many_rows_are_priced_before_solving_again(
+    monkeypatch: pytest.MonkeyPatch, case: Case, slab: int
+):
+    target, corpus, _, rows, _ = case
+    found = Pricing(Ragged.from_rows(corpus), -1).least(target, rows)
+    monkeypatch.setattr(pricing, "SLAB", slab)
+    again = Pricing(Ragged.from_rows(corpus), -1).least(target, rows)
+    assert (again.cost, again.foreign) == (found.cost, found.foreign)
+    assert again.certificate.proved
 
 
 def test_no_sequence_of_splices_is_shorter():

@@ -28,6 +28,7 @@ from textsplice.stopping import stop_if_unwanted
 LONGEST = 1024  # the bounds of a text of this length take 137 MB
 SOLVED_FIRST = 20  # of the promising rows; more would take longer to solve than they save in pricing
 BATCH = 8  # rows that pay, after which the stretches are solved again: at least these
+SLAB = 16_384  # rows after which they are solved again if one has paid: what is found late prices all again
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +191,10 @@ class _Search:
         bounds = bounds_of(self.solved.S)
         while unpriced:
             stop_if_unwanted()
-            count, priced = paying_rows(first, unpriced, rows, kind_of, store, positions, bounds, found)
+            slab = min(SLAB, unpriced)
+            count, priced = paying_rows(first, slab, rows, kind_of, store, positions, bounds, found)
             first = (first + priced) % len(rows)
-            unpriced = 0
+            unpriced -= priced
             if count:
                 self.look_at(found[:count])
                 bounds = bounds_of(self.solved.S)

@@ -18,6 +18,12 @@ To find out, chains need no costs. Take a chain from `a` that has consumed `targ
 A row is read once, from left to right. `live[c]` is the set of the `a` whose chains are live at `c` somewhere
 to the left. Sets of `a` are bits of machine words, so all beginnings are followed at once.
 
+Most rows are not even read that closely, if the positions of the target fit into one word. A row *has* the
+positions whose token stands in it, and those *follow* whose token stands right behind the token of the
+position before. Forget where in the row they stand, let any position be reached from any to its left, and
+only more chains are live. If still none pays, the row does not pay, nor does any other with the same two
+sets. Of 10,000 rows of E2E, this leaves one to ten.
+
 All compiled functions are in this file, as in `oracle.kernel`.
 """
 
@@ -34,6 +40,9 @@ Sets = NDArray[np.uint64]  # the last axis is a set of target positions
 WORD = 64
 ONE = np.uint64(1)
 NONE = np.uint64(0)
+FACTOR = np.uint64(0x9E3779B97F4A7C15)
+REMEMBERED_BITS = 12
+HASH_SHIFT = np.uint64(64 - REMEMBERED_BITS)
 
 
 class Positions(NamedTuple):
@@ -105,17 +114,17 @@ def paying_rows(
     live = np.zeros((length + 1, words), np.uint64)
     ends = np.empty(length + 1, np.int32)  # the c with a live chain
     reached = np.zeros((2, length, words), np.uint64)  # the chains that end at this match, by turns
+    sets = positions_in_a_word(positions) if words == 1 else np.zeros(0, np.uint64)
+    tight = bounds.tight.reshape(length, length * words)
+    refused = np.zeros((1 << REMEMBERED_BITS, 2), np.uint64)
+    unordered = np.zeros(length + 1, np.uint64)
     filled = 0
     for i in range(count):
         row = rows[(first + i) % len(rows)]
-        begin, end = offsets[row], offsets[row + 1]
-        if words == 1:
-            pays = row_pays_in_a_word(
-                tokens[begin:end], kind_of, positions, step, bounds.tight, live, ends, reached
-            )
-        else:
-            pays = row_pays(tokens[begin:end], kind_of, positions, step, bounds.tight, live, ends, reached)
-        if pays:
+        text = tokens[offsets[row] : offsets[row + 1]]
+        if words == 1 and not may_pay(text, kind_of, sets, step, tight, refused, unordered):
+            continue
+        if row_pays(text, kind_of, positions, step, bounds.tight, live, ends, reached):
             found[filled] = row
             filled += 1
             if filled == len(found):
@@ -124,48 +133,46 @@ def paying_rows(
 
 
 @njit(cache=True, nogil=True)
-def row_pays_in_a_word(
+def positions_in_a_word(positions: Positions) -> NDArray[np.uint64]:
+    """The set of positions of each kind; the last one is empty, for tokens of no kind (-1)."""
+    sets = np.zeros(len(positions.offsets), np.uint64)
+    for q in range(len(positions.kinds)):
+        sets[positions.kinds[q]] |= ONE << np.uint64(q)
+    return sets
+
+
+@njit(cache=True, nogil=True)
+def may_pay(
     row: NDArray[np.int32],
     kind_of: NDArray[np.int32],
-    positions: Positions,
+    sets: NDArray[np.uint64],
     step: Sets,
-    tight: Sets,
-    live: Sets,
-    ends: NDArray[np.int32],
-    reached: Sets,
+    tight: Sets,  # [q]: a set for each c
+    refused: Sets,  # pairs of sets that do not pay, by a hash
+    live: NDArray[np.uint64],
 ) -> bool:
-    """What `row_pays` says, for targets whose positions fit into one machine word."""
-    ended, before, pays = 0, -1, False
-    for t in range(len(row)):
-        kind = kind_of[row[t]]
-        if kind >= 0:
-            for i in range(positions.offsets[kind], positions.offsets[kind + 1]):
-                q = positions.at[i]
-                chains = NONE
-                for j in range(ended):
-                    c = ends[j]
-                    if c < q:
-                        chains |= live[c, 0] & tight[q, c, 0]
-                if q > 0 and before >= 0 and positions.kinds[q - 1] == before:
-                    chains |= reached[(t + 1) & 1, q - 1, 0]
-                    begun = NONE
-                else:
-                    begun = ONE << np.uint64(q)
-                if chains & step[q, 0]:
-                    step[q, 0] &= ~chains
-                    pays = True
-                chains |= begun
-                reached[t & 1, q, 0] = chains
-                if not live[q + 1, 0]:
-                    ends[ended] = q + 1
-                    ended += 1
-                live[q + 1, 0] |= chains
-            if pays:
-                break
-        before = kind
-    for j in range(ended):
-        live[ends[j], 0] = NONE
-    return pays
+    """Whether a row would pay if its tokens could be had in any order."""
+    has, follow, before = NONE, NONE, NONE
+    for token in row:
+        here = sets[kind_of[token]]
+        has |= here
+        follow |= (before << ONE) & here
+        before = here
+    known = refused[((has * FACTOR) ^ follow) * FACTOR >> HASH_SHIFT]
+    if known[0] == has and known[1] == follow:
+        return False
+    for q in range(len(step)):
+        live[q + 1] = NONE
+        if has >> np.uint64(q) & ONE:
+            chains = live[q] if follow >> np.uint64(q) & ONE else NONE
+            gaps = tight[q]
+            for c in range(np.uint64(q)):  # unsigned: only so is it compiled to vectors
+                chains |= live[c] & gaps[c]
+            if chains & step[q, 0]:
+                return True
+            live[q + 1] = chains | ONE << np.uint64(q)
+    known[0], known[1] = has, follow
+    return False
 
 
 @njit(cache=True, nogil=True)
