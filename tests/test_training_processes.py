@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -159,3 +160,20 @@ def test_torchrun_starts_the_same_code(folder: Path, tmp_path: Path) -> None:
     launched = train(config_of(folder, tmp_path / "launched", "training.processes=2"), quiet=True)
     by_torchrun = load_file(tmp_path / "run/checkpoints/last/model.safetensors")
     assert all(torch.equal(by_torchrun[name], tensor) for name, tensor in weights(launched).items())
+
+
+@pytest.mark.slow
+def test_two_nodes_learn_what_two_processes_learn(folder: Path, tmp_path: Path) -> None:
+    """The command of docs/paper-size.md; the nodes are processes of this machine."""
+    (tmp_path / "tiny.toml").write_text(to_toml(config_of(folder, tmp_path / "run")), encoding="utf-8")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        meeting = f"127.0.0.1:{probe.getsockname()[1]}"
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--nnodes", "2", "--nproc-per-node", "1"]
+    torchrun += ["--rdzv-backend", "c10d", "--rdzv-endpoint", meeting]
+    command = [*torchrun, "-m", "textsplice", "train", str(tmp_path / "tiny.toml"), "--quiet"]
+    nodes = [subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"}) for _ in range(2)]
+    assert [node.wait(600) for node in nodes] == [0, 0]
+    launched = train(config_of(folder, tmp_path / "launched", "training.processes=2"), quiet=True)
+    by_nodes = load_file(tmp_path / "run/checkpoints/last/model.safetensors")
+    assert all(torch.equal(by_nodes[name], tensor) for name, tensor in weights(launched).items())
