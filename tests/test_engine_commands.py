@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,11 @@ from typer.testing import CliRunner, Result
 
 import textsplice
 from textsplice.cli import app
+from textsplice.cli.bulk import trace_work
+from textsplice.cli.tracers import open_tracer
 from textsplice.errors import TextspliceError
 from textsplice.prepare import bulk as prepare_bulk
+from textsplice.work import answer
 
 WORKERS = ("--workers", "1")
 
@@ -124,3 +128,12 @@ def test_what_is_asked_wrongly_is_told_before_anything_is_written(
 def test_a_clusters_notices_do_not_come_between_rows(prepared: Path, tables: Path) -> None:
     with pytest.raises(TextspliceError, match=r"notices of its own to standard output\. Name a file: --out"):
         run("generate", prepared, tables, "--engine", "ray")
+
+
+def test_a_machine_with_another_store_under_the_same_path_is_a_sentence(prepared: Path) -> None:
+    tracer = open_tracer(str(prepared), None, None, quiet=True)
+    work = trace_work(tracer, str(prepared), None, None, fast=False, selectors=False)
+    assert answer(work.order(), "[]").status == "done"
+    told = answer(replace(work, settings={**work.settings, "name": "another"}).order(), "[]")
+    assert "has something else there than this one" in str(told.told)
+    assert str(prepared) in str(told.told)
