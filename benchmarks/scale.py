@@ -168,29 +168,37 @@ def bytes_of(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def make(config: str, derive: int) -> None:
-    """`prepare`, which gives neighbors and derivations only to the first records."""
+def derive_only(count: int) -> None:
+    """From here on, `prepare` and `add` give neighbors and derivations only to the first records."""
     from textsplice.arrow import column_ints, column_ragged, read_columns
     from textsplice.prepare import build
     from textsplice.prepare.inputs import SplitInputs
 
-    class Part(build.Build):
-        def _neighbors_and_derivations(self, split: str) -> None:
-            encoded = read_columns(self.files.encoded_texts(split))
-            table_of, targets = column_ints(encoded["table"]), column_ragged(encoded["tokens"])
-            inputs, rows = SplitInputs(self.files, split), range(min(derive, len(targets)))
-            began = time.process_time()
-            bulk, key = self._neighbors(split, 0, rows, table_of, inputs)
-            print(f"neighbors: {time.process_time() - began:.1f} s", file=sys.stderr)
-            self._derivations(split, 0, key, rows, (targets, table_of), inputs, bulk)
-            print(f"and derivations: {time.process_time() - began:.1f} s", file=sys.stderr)
+    def find(self: Any, split: str) -> None:
+        encoded = read_columns(self.files.encoded_texts(split))
+        table_of, targets = column_ints(encoded["table"]), column_ragged(encoded["tokens"])
+        inputs, rows = SplitInputs(self.files, split), range(min(count, len(targets)))
+        bulk, key = self._neighbors(split, 0, rows, table_of, inputs)
+        self._derivations(split, 0, key, rows, (targets, table_of), inputs, bulk)
 
-    build.Build = Part
+    build.Build._neighbors_and_derivations = find
+
+
+def make(config: str) -> None:
+    """`prepare`, with the seconds of each stage."""
+    from textsplice.prepare import prepare
 
     def report(line: str) -> None:
         print(f"{time.process_time():.0f} s: {line}", file=sys.stderr, flush=True)
 
-    build.prepare(config, threads=1, report=report, quiet=True)
+    prepare(config, threads=1, report=report, quiet=True)
+
+
+def grow(prepared: str, texts: str, out: str) -> None:
+    """`add`."""
+    from textsplice.trace.add import add
+
+    add(prepared, texts, out)
 
 
 def read(path: Path) -> None:
@@ -236,7 +244,7 @@ def measure(place: Path, rows: int, given: argparse.Namespace) -> dict[str, Any]
         config.write_text(
             f'[corpus]\nsource = "{source.parent}"\nsplits = ["train"]\n[output]\nprepared = "{prepared}"\n'
         )
-        if given.derive and rows > given.derive:
+        if given.derive:
             return this("--make", config, "--derive", str(given.derive))
         options = ("--workers", str(given.workers)) if given.workers > 1 else ("--threads", "1")
         return textsplice("prepare", config, *options)
@@ -244,7 +252,7 @@ def measure(place: Path, rows: int, given: argparse.Namespace) -> dict[str, Any]
     def do_add() -> dict[str, float]:
         grown = place / "grown"
         shutil.rmtree(grown, ignore_errors=True)
-        found = textsplice("add", prepared, more, "--out", grown, "--quiet")
+        found = this("--grow", prepared, more, grown, "--derive", str(given.derive or rows + given.add))
         found["shards before"], found["shards after"] = shards_of(prepared), shards_of(grown)
         return found
 
@@ -368,12 +376,17 @@ def main() -> None:
     parser.add_argument("--add", type=int, default=1000, help="texts that are added")
     parser.add_argument("--keep", action="store_true", help="keep what is made in FOLDER")
     parser.add_argument("--make", help=argparse.SUPPRESS)
+    parser.add_argument("--grow", nargs=3, help=argparse.SUPPRESS)
     parser.add_argument("--read", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--ask", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--out", type=Path, default=RESULTS / "scale.json")
     given = parser.parse_args()
+    if given.derive:
+        derive_only(given.derive)
     if given.make:
-        make(given.make, given.derive)
+        make(given.make)
+    elif given.grow:
+        grow(*given.grow)
     elif given.read:
         read(given.read)
     elif given.ask:

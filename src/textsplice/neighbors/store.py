@@ -34,7 +34,7 @@ from textsplice.neighbors.persistence import within
 from textsplice.neighbors.scores import DEFAULT, score_named
 from textsplice.neighbors.shards import grown_index
 from textsplice.neighbors.table_index import Hits, TableIndex
-from textsplice.neighbors.tables import TableNumbers, Tables
+from textsplice.neighbors.tables import TableNumbers, Tables, records_of
 from textsplice.neighbors.trigrams import Trigrams
 from textsplice.parsing import read_object
 from textsplice.ragged import Ragged
@@ -303,7 +303,7 @@ class Store:
             texts=[*self.texts, *texts],
             tokens=self.tokens.plus(tokens),
             table_of=np.concatenate([self.table_of, table_of]),
-            tables=[*self.tables, *new],
+            tables=self.tables.plus(new) if isinstance(self.tables, Tables) else [*self.tables, *new],
             offered=np.concatenate([self.offered, offered]),
             commonness=np.concatenate([self.index.row_commonness, commonness]),
             tokenizer=self.tokenizer,
@@ -326,8 +326,7 @@ class Store:
                 "tokens": ragged_column(self.tokens),
             },
         )
-        records = (json.dumps(table.to_record(), ensure_ascii=False) for table in self.tables)
-        write_columns(folder / TABLES, {"record": text_column(records)})
+        write_columns(folder / TABLES, {"record": records_of(self.tables)})
         self.index.save(folder / "index")
         about: dict[str, object] = {
             "format": FORMAT,

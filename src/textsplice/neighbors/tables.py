@@ -9,7 +9,7 @@ from typing import overload
 
 import pyarrow as pa
 
-from textsplice.arrow import Texts, undamaged
+from textsplice.arrow import Texts, text_column, undamaged
 from textsplice.corpus.splits import table_digest
 from textsplice.corpus.table import Table
 
@@ -20,10 +20,14 @@ class Tables(Sequence[Table]):
     """Tables as they are in a file; a million of them would take gigabytes as Python's objects."""
 
     def __init__(self, records: pa.ChunkedArray, path: Path) -> None:
-        self._records, self._path = Texts(records), path
+        self.records, self._path = Texts(records), path
+
+    def plus(self, more: Sequence[Table]) -> Tables:
+        """With more tables after these."""
+        return Tables(pa.chunked_array([self.records.column, records_of(more)]), self._path)
 
     def __len__(self) -> int:
-        return len(self._records)
+        return len(self.records)
 
     @overload
     def __getitem__(self, index: int) -> Table: ...
@@ -32,8 +36,8 @@ class Tables(Sequence[Table]):
     def __getitem__(self, index: int | slice) -> Table | list[Table]:
         with undamaged(self._path):
             if isinstance(index, slice):
-                return [_table(record) for record in self._records[index]]
-            return _table(self._records[int(index)])
+                return [_table(record) for record in self.records[index]]
+            return _table(self.records[int(index)])
 
     def __iter__(self) -> Iterator[Table]:
         for first in range(0, len(self), AT_ONCE):
@@ -60,6 +64,13 @@ class TableNumbers(Mapping[Table, int]):
 
     def __len__(self) -> int:
         return len(self._numbers)
+
+
+def records_of(tables: Sequence[Table]) -> pa.Array:
+    """Tables as a column of a file; what is still a record stays as it is."""
+    if isinstance(tables, Tables):
+        return tables.records.column
+    return text_column(json.dumps(table.to_record(), ensure_ascii=False) for table in tables)
 
 
 def _table(record: str) -> Table:

@@ -12,13 +12,14 @@ from pathlib import Path
 import pyarrow as pa
 
 from textsplice.arrow import read_columns, write_columns
+from textsplice.corpus import Table
 from textsplice.neighbors.store import Store
 from textsplice.prepare.again import Again, require_absent
 from textsplice.prepare.build import Report
 from textsplice.prepare.growing import Growth, grow, words_of
 from textsplice.prepare.texts import TABLES, TEXTS, Tokenized, tables_table, texts_table
 from textsplice.runs.manifest import Manifest
-from textsplice.runs.prepared import Prepared, claimed, read_tables
+from textsplice.runs.prepared import Prepared, claimed
 from textsplice.text.vocabulary import Vocabulary
 
 
@@ -55,11 +56,14 @@ class _With(Again):
     def _write_train(self, texts_path: Path, tables_path: Path) -> None:
         texts = read_columns(self.given.files.texts("train"))
         tables = read_columns(self.given.files.tables("train"))
-        numbers = {table: row for row, table in enumerate(read_tables(self.given.files.tables("train")))}
+        known, numbers = self.given.store.table_rows, dict[Table, int]()
         new: list[Tokenized] = []
         for item in self.growth.new:
-            if item.example.table not in numbers:
-                numbers[item.example.table] = len(tables) + len(new)
+            table = item.example.table
+            if table in known:
+                numbers[table] = known[table]
+            elif table not in numbers:
+                numbers[table] = len(tables) + len(new)
                 new.append(item)
         added = texts_table(
             self.growth.new, [numbers[each.example.table] for each in self.growth.new], self.given.lexicon
