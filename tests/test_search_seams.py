@@ -20,6 +20,7 @@ from textsplice import Table
 from textsplice.config import Config
 from textsplice.errors import InputError, TextspliceError
 from textsplice.neighbors.store import Store, commonness
+from textsplice.neighbors import trigrams as trigrams_module
 from textsplice.neighbors.trigrams import Trigrams
 from textsplice.oracle.sources import OfferedNeighbor, Sources
 from textsplice.oracle.splice import Splice
@@ -78,9 +79,9 @@ FAITHFUL = [
 ]
 
 
-@given(st.lists(WORDS, max_size=6), WORDS)
+@given(st.lists(WORDS, max_size=6), WORDS, st.integers(1, 5))
 def test_a_trigram_is_found_if_and_only_if_it_stands_in_a_text(
-    texts: list[list[str]], text: list[str]
+    texts: list[list[str]], text: list[str], at_once: int
 ) -> None:
     standing = {
         tuple(whole[i : i + 3]) for each in texts for whole in [["<", *each, ">"]] for i in range(len(each))
@@ -88,6 +89,9 @@ def test_a_trigram_is_found_if_and_only_if_it_stands_in_a_text(
     whole = ["<", *text, ">"]
     expected = [tuple(whole[i : i + 3]) in standing for i in range(len(text))]
     assert Trigrams.of(texts).around(text) == expected
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trigrams_module, "AT_ONCE", at_once)
+        assert Trigrams.of(texts).around(text) == expected
 
 
 def test_a_word_that_no_text_has_is_in_no_trigram() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import cast, get_args
 
@@ -56,6 +56,7 @@ from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID, UNKNOWN_ID
 
 FORMAT = 1
 REMEDY = "Run `textsplice prepare` again."
+TABLES_AT_ONCE = 10_000  # in memory
 ABOUT, TEXTS, TABLES = "store.json", "texts.parquet", "tables.parquet"
 
 
@@ -245,11 +246,11 @@ class Store:
     def trigrams(self) -> Trigrams:
         """The trigrams of the texts that may be neighbors, their values masked and typed by field."""
         rows: list[int] = np.flatnonzero(self.offered).tolist()
-        numbers: list[int] = self.table_of[rows].tolist()
-        tables = {number: self.linearize(self.tables[number]) for number in set(numbers)}
+        # The texts of a table are often near each other; all tables of a large store would take gigabytes.
+        linearized = lru_cache(TABLES_AT_ONCE)(lambda number: self.linearize(self.tables[number]))
         return Trigrams.of(
-            typed(tokenize(self.texts[row], self.tokenizer), tables[number]).words
-            for row, number in zip(rows, numbers, strict=True)
+            typed(tokenize(self.texts[row], self.tokenizer), linearized(int(self.table_of[row]))).words
+            for row in rows
         )
 
     def only(self, keep: NDArray[np.bool_]) -> Store:

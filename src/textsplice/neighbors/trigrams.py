@@ -7,7 +7,7 @@ its third word. Both numbers fit into 64 bits whatever the vocabulary, so no two
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +17,7 @@ from textsplice.text.tokens import BEGIN, END
 
 _HALF = 32  # bits of the second of two numbers
 _UNKNOWN = -1  # a word or pair that stands in no text
+AT_ONCE = 1 << 20  # words
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,17 +32,18 @@ class Trigrams:
     def of(cls, texts: Iterable[Sequence[str]]) -> Trigrams:
         """The trigrams of all texts, which are given without begin and end."""
         numbers = {BEGIN: 0, END: 1}
-        flat = array("q")
+        flat = array("i")
         for words in texts:
             flat.append(0)
             flat.extend(numbers.setdefault(word, len(numbers)) for word in words)
             flat.append(1)
-        ids = np.frombuffer(flat, dtype=np.int64) if flat else np.zeros(0, dtype=np.int64)
-        inside = ids[1:-1] > 1  # a begin or end in the middle is where two texts meet
-        first, second, third = ids[:-2][inside], ids[1:-1][inside], ids[2:][inside]
-        packed = _packed(first, second)
-        pairs = np.unique(packed)
-        return cls(numbers, pairs, np.unique(_packed(np.searchsorted(pairs, packed), third)))
+        ids = np.frombuffer(flat, dtype=np.int32) if flat else np.zeros(0, dtype=np.int32)
+        pairs = _distinct(_packed(first, second) for first, second, _ in _windows(ids))
+        packed = (
+            _packed(np.searchsorted(pairs, _packed(first, second)), third)
+            for first, second, third in _windows(ids)
+        )
+        return cls(numbers, pairs, _distinct(packed))
 
     def __len__(self) -> int:
         return len(self.triples)
@@ -59,6 +61,19 @@ class Trigrams:
         triples = _found(self.triples, _packed(pairs, ids[2:]))
         found: list[bool] = (triples != _UNKNOWN).tolist()
         return found
+
+
+def _windows(ids: NDArray[np.int32]) -> Iterator[tuple[NDArray[np.int64], ...]]:
+    """All that stands in a row three by three, as three columns; only a part of it is in memory at a time."""
+    for start in range(0, len(ids) - 2, AT_ONCE):
+        part = ids[start : start + AT_ONCE + 2].astype(np.int64)
+        inside = part[1:-1] > 1  # a begin or end in the middle is where two texts meet
+        yield part[:-2][inside], part[1:-1][inside], part[2:][inside]
+
+
+def _distinct(parts: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """The distinct numbers of all parts, which ascend."""
+    return np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *map(np.unique, parts)]))
 
 
 def _packed(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -64,7 +64,9 @@ class Known:
         values: dict[str, Counter[str]] = {}
         for table in store.tables:
             for field, said in table:
-                values.setdefault(field, Counter()).update(said)
+                counts = values.setdefault(field, Counter())
+                if len(counts) <= FEW_VALUES:  # the names of a million records would be of no use
+                    counts.update(said)
         choices = {
             field: frozenset(map(_folded, counts))
             for field, counts in values.items()
