@@ -19,8 +19,8 @@ from search_world import prepared, tables
 from textsplice import Table
 from textsplice.config import Config
 from textsplice.errors import InputError, TextspliceError
-from textsplice.neighbors.store import Store, commonness
 from textsplice.neighbors import trigrams as trigrams_module
+from textsplice.neighbors.store import Store, commonness
 from textsplice.neighbors.trigrams import Trigrams
 from textsplice.oracle.sources import OfferedNeighbor, Sources
 from textsplice.oracle.splice import Splice
