@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -257,15 +257,23 @@ def test_generate_survives_the_loss_of_worker_node_and_driver(cluster: Any, tmp_
 
 
 def kill_a_worker() -> None:
-    """Kills one of Ray's workers that is at our work."""
+    """Kills a worker of the cluster that this process started, in the middle of our work."""
     for path in Path("/proc").glob("[0-9]*/cmdline"):
+        worker = int(path.parent.name)
         try:
-            if path.read_bytes().startswith(b"ray::answer") and b"IDLE" not in path.read_bytes():
-                os.kill(int(path.parent.name), signal.SIGKILL)
+            if path.read_bytes().startswith(b"ray::answer") and os.getpid() in ancestors(worker):
+                os.kill(worker, signal.SIGKILL)
                 return
         except OSError:
             continue
     raise AssertionError("no worker is at work")
+
+
+def ancestors(process: int) -> Iterator[int]:
+    """The processes that a process descends from."""
+    while process > 1:
+        process = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+        yield process
 
 
 @pytest.mark.slow
