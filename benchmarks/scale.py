@@ -19,6 +19,7 @@ import argparse
 import csv
 import json
 import math
+import os
 import random
 import resource
 import shutil
@@ -111,8 +112,10 @@ class Watch(threading.Thread):
         self.process, self.most, self.ended = process, 0, threading.Event()
 
     def run(self) -> None:
-        while not self.ended.wait(1.0):
+        wait = 0.1  # the first looks come soon: some commands are short
+        while not self.ended.wait(wait):
             self.most = max(self.most, sum(resident(each) for each in family(self.process)))
+            wait = min(1.0, 2 * wait)
 
 
 def family(process: int) -> list[int]:
@@ -226,6 +229,7 @@ class Steps:
 def measure(place: Path, rows: int, given: argparse.Namespace) -> dict[str, Any]:
     """One size, in a folder of its own."""
     place.mkdir(parents=True, exist_ok=True)
+    os.environ["XDG_CACHE_HOME"] = str(place / "cache")  # so that the first start of `trace` is one
     steps = Steps(place / "steps.json")
     source, prepared = place / "made" / "train.jsonl", place / "prepared"
     drafts, tables, more = place / "drafts.jsonl", place / "tables.jsonl", place / "more.jsonl"

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
 import pkgutil
 from collections.abc import Iterator
+from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import textsplice
 from search_world import splicer, tables
 from textsplice import memory
-from textsplice.corpus import Table
+from textsplice.corpus import Table, read_corpus
 from textsplice.rules import ApprovedNeighbors, ForbidWords
 from textsplice.search.encodings import KEPT
 from textsplice.search.offers import MOST_RULES
@@ -55,6 +59,16 @@ def test_ever_new_tables_and_rules_grow_no_cache_over_its_bound() -> None:
     for _, each in caches():
         info = each.cache_info()
         assert info.maxsize is None or info.currsize <= info.maxsize
+
+
+def test_a_parquet_file_is_read_as_a_stream(tmp_path: Path) -> None:
+    """What Arrow holds at any time is a small part of the file."""
+    texts = pa.array([os.urandom(200).hex() for _ in range(20_000)])
+    pq.write_table(pa.table({"name": texts, "text": texts}), tmp_path / "a.parquet", row_group_size=500)
+    before, most = pa.total_allocated_bytes(), 0
+    for _ in read_corpus(tmp_path / "a.parquet"):
+        most = max(most, pa.total_allocated_bytes() - before)
+    assert most < (tmp_path / "a.parquet").stat().st_size / 4
 
 
 @pytest.mark.parametrize("error", [OSError, AttributeError, TypeError])

@@ -116,7 +116,7 @@ def _opened(path: Path) -> Generator[pq.ParquetFile, None, None]:
     import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(path, pre_buffer=False) as file:  # or all of the file would be in memory
             yield file
     except (pa.ArrowException, OSError, ValueError) as error:  # ValueError: a name that is not UTF-8
         raise CorpusError(
