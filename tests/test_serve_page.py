@@ -350,7 +350,7 @@ def test_rules_give_another_text_and_can_be_removed(studio: Studio) -> None:
     # The rule holds for what a person writes, too.
     page.click("#edit")
     page.fill("#editor", f"{text_of(page)} There is a lighthouse.")
-    expect(page.locator("#status")).to_contain_text("1 rule broken")
+    expect(page.locator("#status")).to_contain_text("breaks a rule")
     expect(page.locator("#verdict")).to_contain_text("'lighthouse' appears in the text")
     page.locator("#rules .remove").click()
     expect(page.locator("#layer")).to_contain_text("lighthouse")
@@ -388,6 +388,134 @@ def test_a_text_of_ones_own_that_a_rule_replaces_can_be_taken_back(studio: Studi
     expect(page.locator("#layer")).to_contain_text("zloty")
     assert text_of(page) == mine
     expect(page.locator("#verdict")).not_to_contain_text("replaced")
+
+
+def rest(page: Page) -> None:
+    """Waits until the page has nothing more to find out about the text."""
+    page.wait_for_selector("#stage:not(.busy) .run")
+    expect(page.locator("#status")).not_to_have_text("checking")
+
+
+@needs_chromium
+@pytest.mark.parametrize("rule", ["Never use it", "Don’t use it here", "Don’t say this", "must say", "Forbid"])
+def test_one_undo_takes_back_one_rule_with_its_text(studio: Studio, rule: str) -> None:
+    page = studio.open()
+    text = studio.example()
+    chips = page.locator("#rules .chip")
+    if rule == "must say":
+        page.locator("#slots button").first.click()
+    elif rule == "Forbid":
+        page.fill("#forbid-words", "lighthouse")
+        page.press("#forbid-words", "Enter")
+    else:
+        page.locator(".run.neighbor").first.click()
+        page.get_by_role("button", name=rule, exact=True).click()
+    expect(chips).to_have_count(1)
+    page.wait_for_selector("#stage:not(.busy)")
+    page.click("#undo")
+    expect(chips).to_have_count(0)
+    rest(page)
+    assert text_of(page) == text
+    expect(page.locator("#status")).to_have_text("ok")
+
+
+@needs_chromium
+def test_a_rule_that_is_removed_and_fields_that_are_changed_can_be_had_back(studio: Studio) -> None:
+    page = studio.open()
+    text = studio.example()
+    page.fill("#forbid-words", "zorbing")
+    page.press("#forbid-words", "Enter")
+    rest(page)
+    page.click("#edit")
+    page.keyboard.press("Control+End")
+    page.keyboard.type(" Bring zloty.")
+    expect(page.locator(".run.gap")).to_contain_text("zloty")
+    page.keyboard.press("Escape")
+    page.locator("#rules .remove").click()
+    expect(page.locator("#layer")).not_to_contain_text("zloty")
+    page.click("#undo")
+    expect(page.locator("#layer")).to_contain_text("zloty")
+    expect(page.locator("#rules .chip")).to_contain_text("zorbing")
+    page.click("#undo")  # what was typed
+    expect(page.locator("#layer")).not_to_contain_text("zloty")
+    page.click("#undo")  # the rule
+    expect(page.locator("#rules .chip")).to_have_count(0)
+    assert text_of(page) == text
+    name, region = page.get_by_label("name", exact=True), page.get_by_label("region", exact=True)
+    before = name.input_value()
+    name.fill("Tern Walk")
+    region.press_sequentially("Orrel")
+    page.click("#undo")
+    expect(region).to_have_value("")
+    expect(name).to_have_value("Tern Walk")
+    page.click("#undo")
+    expect(name).to_have_value(before)
+    page.click("#clear")
+    expect(name).to_have_value("")
+    page.click("#undo")
+    expect(name).to_have_value(before)
+    rest(page)
+    assert text_of(page) == text
+
+
+@needs_chromium
+def test_a_text_that_breaks_a_rule_is_not_ok(studio: Studio) -> None:
+    page = studio.open()
+    text = studio.example()
+    status, verdict = page.locator("#status"), page.locator("#verdict")
+    expect(status).to_have_text("ok")
+    # A rule for which no other text can be written: the server is not asked for one.
+    page.route("**/v1/generate", lambda route: route.abort())
+    page.fill("#forbid-words", "lighthouse")
+    page.press("#forbid-words", "Enter")
+    expect(page.locator("#alert")).to_contain_text("does not answer")
+    expect(status).not_to_have_text("ok")
+    page.reload()
+    page.wait_for_selector("html[data-ready]")
+    assert text_of(page) == text
+    expect(status).to_contain_text("breaks a rule")
+    expect(verdict).to_contain_text("'lighthouse' appears in the text")
+    expect(page.locator("#approve")).to_have_text("Approve although it breaks a rule")
+    page.click("#undo")
+    expect(status).to_have_text("ok")
+    page.unroute("**/v1/generate")
+    # An excluded source, in words that a person puts back.
+    with page.expect_response("**/v1/generate"):
+        page.click("#generate")
+    expect(page.locator("#play")).to_be_enabled()
+    rest(page)
+    page.locator(".run.neighbor").first.click()
+    page.get_by_role("button", name="Never use it").click()
+    rest(page)
+    assert text_of(page) != text
+    page.click("#edit")
+    page.fill("#editor", text)
+    page.keyboard.press("Escape")
+    expect(status).to_contain_text("breaks a rule")
+    expect(verdict).to_contain_text("which you exclude")
+    studio.complaints.clear()  # that the request failed
+
+
+@needs_chromium
+def test_ctrl_z_is_undo_except_in_a_field(studio: Studio) -> None:
+    page = studio.open()
+    text = studio.example()
+    page.locator(".run.neighbor").first.click()
+    page.get_by_role("button", name="Never use it").click()
+    rest(page)
+    name = page.get_by_label("name", exact=True)
+    before = name.input_value()
+    name.press("End")
+    name.press_sequentially("x")
+    name.press("Control+z")
+    expect(name).to_have_value(before)
+    expect(page.locator("#rules .chip")).to_have_count(1)
+    page.focus("#rules .remove")
+    while page.locator("#rules .chip").count():  # the field was a step of its own
+        page.keyboard.press("Control+z")
+    rest(page)
+    assert text_of(page) == text
+    expect(name).to_have_value(before)
 
 
 @needs_chromium

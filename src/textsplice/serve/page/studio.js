@@ -220,6 +220,11 @@ function listen() {
       if (event.shiftKey) work.approve();
       else work.generate();
     }
+    const undoes = control && !event.shiftKey && !event.altKey && event.key.toLowerCase() === "z";
+    if (undoes && !$("write").hidden && !event.target.closest?.("input:not([type=radio]), textarea, select, [contenteditable]")) {
+      event.preventDefault();
+      work.undo();
+    }
     const digit = /^(?:Digit|Numpad)([1-9])$/.exec(event.code)?.[1];
     if (digit && event.altKey && !control && !$("write").hidden) {
       event.preventDefault();
@@ -264,7 +269,7 @@ async function connect() {
     keep.keepFor(schema.run ?? schema.name ?? "");
     $("corpus").title = `${schema.name ?? ""}, ${schema.policy}`;
     fill($("corpus"), `Writes from ${(schema.texts ?? 0).toLocaleString("en")} approved texts`, ...(schema.name && schema.name !== "bundled" ? [" of ", theirs(schema.name)] : []));
-    const form = new RecordForm(schema.fields ?? [], () => work?.recordChanged());
+    const form = new RecordForm(schema.fields ?? [], (name) => work?.recordChanged(name));
     work = new Work({ schema, form, complain, kept: keepSoon, approved: counted });
     batch = new Batch({ schema, complain, kept: keepBatch, rulesNow: () => work.rules, open: (row) => { work.open(row); view("write"); } });
     listen();
