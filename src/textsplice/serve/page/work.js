@@ -564,6 +564,13 @@ export class Work {
     }
   }
 
+  /** This text is no longer approved. */
+  forget(text) {
+    this.approvedText = withoutApproval(this.approvedText, text);
+    this.past = this.past.map((each) => ({ ...each, approvedText: withoutApproval(each.approvedText, text) }));
+    this.tools();
+  }
+
   listen() {
     const layer = $("layer");
     const pieceOf = (event) => event.target.closest?.("[data-piece]");
@@ -626,6 +633,8 @@ export const sentenceOf = (clause) => capital(/[.!?]$/.test(clause) ? clause : `
 
 /** What was approved is a text for a record: if either changes, it is not approved. */
 export const approvalOf = (text, record) => JSON.stringify([text, record]);
+
+export const withoutApproval = (approved, text) => (approved && JSON.parse(approved)[0] === text ? null : approved);
 
 /** The most frequent reason for no text, in words for people who have not read the glossary. */
 export const plainly = (reason) => reason.replace(/^[a-z]+(?:-[a-z]+)+: /, "").replace("no neighbor can be used: each shows a field that this table lacks", "no approved text fits: each says something that this record does not have")
