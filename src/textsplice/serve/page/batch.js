@@ -79,7 +79,7 @@ function remark(result) {
   const doubts = result?.doubts ?? [];
   const said = doubts.length ? doubts.map((doubt) => doubt.what) : result?.reason ? [plainly(result.reason)] : [];
   const slots = doubts.some(({ why }) => why === "slot") ? [] : slotRemarks(result?.slots);
-  return [...said.slice(0, 3).map(sentenceOf), gaps.length && `In no source: ${gaps.join(", ")}.`, ...slots].filter(Boolean).join(" ");
+  return [...said.slice(0, 3).map(sentenceOf), gaps.length && `New words: ${gaps.join(", ")}.`, ...slots].filter(Boolean).join(" ");
 }
 
 /** Cells of list fields that seem to hold several values, but were read as one. */
@@ -211,7 +211,7 @@ export class Batch {
     if (!entry) return;
     const edited = entry.edited || work.text !== entry.text;
     const own = work.rules.filter((rule) => !rule.always);
-    Object.assign(entry, { record: work.record, text: work.text, result: work.result, edited, approved: work.approvedText, own, under: work.under, past: work.past });
+    Object.assign(entry, { record: work.record, text: work.text, result: work.result, edited, approved: work.approvedText, own, under: work.under, writtenFor: work.writtenFor, past: work.past });
     if (work.text) entry.problem = null;
   }
 
@@ -226,7 +226,7 @@ export class Batch {
     if (!entry) return;
     this.leaving();
     this.at = at;
-    this.open({ own: entry.own, under: entry.under ?? undefined, past: entry.past ?? [], record: entry.record, result: entry.result, text: entry.text, options: optionsOf(entry.result), made: entry.edited ? "traced" : undefined, approvedText: entry.approved });
+    this.open({ own: entry.own, under: entry.under ?? undefined, writtenFor: entry.writtenFor, past: entry.past ?? [], record: entry.record, result: entry.result, text: entry.text, options: optionsOf(entry.result), made: entry.edited ? "traced" : undefined, approvedText: entry.approved });
   }
 
   order() {

@@ -80,6 +80,7 @@ function view(name, { focus = true } = {}) {
     else $(id).removeAttribute("aria-current");
   }
   if (many) batch?.render();
+  else untangle($("layer"));
   fromBatch();
   if (focus) $(many ? "batch-title" : "text-title").focus({ preventScroll: true });
   window.scrollTo(0, 0);
@@ -287,7 +288,10 @@ function listen() {
     }
   });
   addEventListener("pagehide", keepNow);
-  addEventListener("resize", debounce(100, () => untangle($("layer"))));
+  const below = () => $("send").classList.toggle("below", $("adder").getBoundingClientRect().bottom > $("send").getBoundingClientRect().top + 2);
+  addEventListener("scroll", below, { capture: true, passive: true });
+  new ResizeObserver(below).observe($("fields"));
+  addEventListener("resize", debounce(100, () => { untangle($("layer")); below(); }));
   let inside = 0;
   const carriesFile = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
   addEventListener("dragenter", (event) => { if (carriesFile(event)) { inside++; document.body.classList.add("dropping"); } });

@@ -31,7 +31,7 @@ export class Work {
   }
 
   empty() {
-    Object.assign(this, { text: "", result: null, pieces: [], seams: [], selected: -1, options: [], chosen: -1, made: "none", approvedText: null, pending: false, replaced: null, under: null, editing: null });
+    Object.assign(this, { text: "", result: null, pieces: [], seams: [], selected: -1, options: [], chosen: -1, made: "none", approvedText: null, pending: false, replaced: null, under: null, editing: null, writtenFor: null });
     this.steady = this.form.get();
   }
 
@@ -40,7 +40,7 @@ export class Work {
   toKeep() {
     const { text, result, options, chosen, made, approvedText } = this;
     const past = this.past.slice(-10).map((each) => ({ ...each, result: null }));
-    return { record: this.form.get(), rules: this.rules, text, result, options, chosen, made, approvedText, under: this.under, past };
+    return { record: this.form.get(), rules: this.rules, text, result, options, chosen, made, approvedText, under: this.under, writtenFor: this.writtenFor, past };
   }
 
   /** Takes up work that was kept; anything that does not fit is left out. */
@@ -57,6 +57,7 @@ export class Work {
     this.approvedText = typeof kept.approvedText === "string" ? kept.approvedText : null;
     this.result = asResult(kept.result);
     this.under = this.result && typeof kept.under === "string" ? kept.under : null;
+    this.writtenFor = typeof kept.writtenFor === "string" ? kept.writtenFor : null;
     this.past = pastOf(kept.past);
     this.mode("read");
     this.adopt();
@@ -64,7 +65,7 @@ export class Work {
   }
 
   /** Another record with its text; rules for the old record go, rules for all stay. Undo brings the old one back. */
-  open({ record, result, text, options, made, approvedText, under, own = [], past }) {
+  open({ record, result, text, options, made, approvedText, under, writtenFor, own = [], past }) {
     this.stopAll();
     if (past) this.past = past;
     else this.remember();
@@ -78,6 +79,7 @@ export class Work {
     this.made = made ?? (this.result ? "generated" : "none");
     this.approvedText = approvedText ?? null;
     this.under = this.result ? (under ?? NO_RULES) : null;
+    this.writtenFor = writtenFor ?? (this.made === "generated" ? plain(this.form.get()) : null);
     this.mode("read");
     this.adopt();
     this.checkAgain();
@@ -123,6 +125,7 @@ export class Work {
       this.freshUntil = performance.now() + UNREAD;
       setTimeout(() => this.tools(), UNREAD + 20);
       this.take(result, "generated", under);
+      this.writtenFor = plain(table);
       this.options = optionsOf(result);
       this.chosen = this.options.length ? 0 : -1;
       this.mode("read");
@@ -196,8 +199,8 @@ export class Work {
 
   /** All that one click can change. */
   now() {
-    const { text, result, options, chosen, made, approvedText, under } = this;
-    return { text, result, options, chosen, made, approvedText, under, rules: this.rules, record: this.form.get() };
+    const { text, result, options, chosen, made, approvedText, under, writtenFor } = this;
+    return { text, result, options, chosen, made, approvedText, under, writtenFor, rules: this.rules, record: this.form.get() };
   }
 
   /** Keeps what is there now for Undo: text, rules and record together. */
@@ -268,7 +271,7 @@ export class Work {
     if (!this.session) this.remember();
     this.session = true;
     this.asked.stop();
-    this.replaced = null;
+    this.replaced = this.writtenFor = null; // from now on it is a person's own
     this.setText(text);
     this.chosen = this.options.indexOf(text);
     this.alternatives();
@@ -308,6 +311,7 @@ export class Work {
     this.kept();
     if (!this.text) return;
     this.pending = true;
+    this.status();
     this.tools();
     this.checkLater();
   }
@@ -321,6 +325,11 @@ export class Work {
 
   /** How many of the rules shown the text breaks. */
   broken = () => (this.text.trim() && this.result ? this.unwanted().length + (this.result.doubts ?? []).filter((doubt) => doubt.why === "rule").length : 0);
+
+  newWords = () => this.gaps().reduce((sum, gap) => sum + Math.max(1, this.text.slice(gap.start, gap.stop).match(/[\p{L}\p{N}]+(?:['’-][\p{L}\p{N}]+)*/gu)?.length ?? 0), 0);
+
+  /** Whether the record is another than the one that the text was written for. */
+  isOutdated = () => this.writtenFor !== null && this.text.trim() !== "" && this.writtenFor !== plain(this.form.get());
 
   gaps = () => this.pieces.filter((piece) => piece.kind === "gap");
 
@@ -370,13 +379,13 @@ export class Work {
     if (status === "abstained" || (!this.text && reason)) return `${this.rules.length ? "No text keeps your rules: " : ""}${capital(plainly(reason ?? "none was found"), this.rules.length)} ${this.rules.length ? "Remove a rule, or fill in more fields." : "Fill in more fields, or press Edit and write it yourself."}`;
     if (!this.text.trim()) return "";
     const gaps = this.gaps();
-    const said = [];
+    const said = this.isOutdated() ? ["The record has changed since: write again. The text is for the earlier values."] : [];
     // What is not said, and seams, are told below.
     if (doubts?.length) said.push(...doubts.filter(({ why }) => why !== "slot" && why !== "seam").map((doubt) => sentenceOf(doubt.what)));
     else if (reason) said.push(sentenceOf(reason));
     const unwanted = this.unwanted();
     if (unwanted.length) said.push(`Some words stand in ${unwanted.join(", ")}, which you exclude.`);
-    if (gaps.length) said.push(`${gaps.length === 1 ? "A gap" : "Gaps"}, in no approved text and not in the record: ${gaps.slice(0, 5).map((gap) => `“${isolated(this.text.slice(gap.start, gap.stop))}”`).join(", ")}${gaps.length > 5 ? ", …" : "."}`);
+    if (gaps.length) said.push(`New words, in no approved text and not in the record: ${gaps.slice(0, 5).map((gap) => `“${isolated(this.text.slice(gap.start, gap.stop))}”`).join(", ")}${gaps.length > 5 ? ", …" : "."}`);
     else if (!this.pieces.some((piece) => piece.kind === "vocabulary")) said.push("Every word has a source.");
     said.push(...slotRemarks(this.result.slots));
     if (this.seams.length) said.push(`At ${count(this.seams.length, "place")} (¦) words meet that no approved text has side by side.`);
@@ -393,7 +402,7 @@ export class Work {
       words = STATUS[kind] ?? kind;
       const unsaid = this.unsaid().length;
       const broken = this.broken();
-      if (kind !== "abstained" && (broken || (kind === "ok" && (gaps || unsaid)))) [kind, words] = ["doubtful", [broken && breaks(broken), gaps && count(gaps, "gap"), unsaid && `${count(unsaid, "value")} to check`].filter(Boolean).join(", ")];
+      if (kind !== "abstained" && (broken || this.isOutdated() || (kind === "ok" && (gaps || unsaid)))) [kind, words] = ["doubtful", [this.isOutdated() && "record changed", broken && breaks(broken), gaps && inNew(this.newWords()), unsaid && `${count(unsaid, "value")} to check`].filter(Boolean).join(", ")];
     }
     label.dataset.status = kind;
     label.textContent = words;
@@ -417,7 +426,7 @@ export class Work {
     $("play").disabled = !this.result?.row || !has;
     $("approve").disabled = !has || done || this.schema.can?.approve === false || performance.now() < (this.freshUntil ?? 0);
     const broken = this.broken();
-    $("approve").textContent = done ? "Approved ✓" : broken ? `Approve although it ${breaks(broken)}` : gaps ? `Approve with ${count(gaps, "gap")}` : "Approve";
+    $("approve").textContent = done ? "Approved ✓" : broken ? `Approve although it ${breaks(broken)}` : gaps ? `Approve with ${inNew(this.newWords())}` : "Approve";
     if (!done) $("approved-now").textContent = "";
   }
 
@@ -498,16 +507,19 @@ export class Work {
   }
 
   actions(piece, words) {
-    const act = (label, rule, title) => rules.possible(rule.kind, this.schema)
-      ? h("button", { type: "button", title, on: { click: () => this.addRule(rule) } }, label) : null;
-    const edit = h("button", { type: "button", on: { click: () => this.mode("edit", piece.stop) } }, "Edit here");
-    const forbid = act("Don’t say this", { kind: "forbid", value: words, always: false }, "No text may say these words");
+    const button = (label, why, click) => {
+      const id = `why-${label.toLowerCase().replace(/[^a-z]+/g, "-")}`;
+      return h("div", { class: "act" }, h("button", { type: "button", title: why, "aria-describedby": id, on: { click } }, label), h("p", { class: "hint", id }, why));
+    };
+    const act = (label, rule, why) => (rules.possible(rule.kind, this.schema) ? button(label, why, () => this.addRule(rule)) : null);
+    const edit = button("Edit here", "Change the words yourself.", () => this.mode("edit", piece.stop));
+    const forbid = act("Don’t say this", { kind: "forbid", value: words, always: false }, "No text for this record may say these words.");
     if (piece.kind === "neighbor") {
-      return [act("Don’t use it here", { kind: "never", value: piece.id, always: false }, "For this record"),
-        act("Never use it", { kind: "never", value: piece.id, always: true }, "For every record, until the rule is removed"),
-        forbid, act("Start from it", { kind: "start", value: piece.id, always: false }, "The text is made by changing this one"), edit];
+      return [act("Don’t use it here", { kind: "never", value: piece.id, always: false }, "Write this text again without this source."),
+        act("Never use it", { kind: "never", value: piece.id, always: true }, "The same for every record, until you remove the rule."),
+        forbid, act("Start from it", { kind: "start", value: piece.id, always: false }, "Write this text again by changing this source."), edit];
     }
-    if (piece.kind === "table" && piece.field) return [act(`Must say ${shorten(piece.field, 30)}`, { kind: "require", value: piece.field, always: false }, "Every text must say this field"), edit];
+    if (piece.kind === "table" && piece.field) return [act(`Must say ${shorten(piece.field, 30)}`, { kind: "require", value: piece.field, always: false }, "Every text must say this, as the record writes it."), edit];
     return [forbid, edit];
   }
 
@@ -627,6 +639,11 @@ export class Work {
   }
 }
 
+/** A record in a form that can be compared: the order of its fields says nothing. */
+const plain = (record) => JSON.stringify(Object.entries(record).sort(([one], [other]) => (one < other ? -1 : 1)));
+
+const inNew = (words) => count(words, "new word");
+
 const breaks = (broken) => (broken === 1 ? "breaks a rule" : `breaks ${broken} rules`);
 
 export const sentenceOf = (clause) => capital(/[.!?]$/.test(clause) ? clause : `${clause}.`);
@@ -648,7 +665,7 @@ const sameState = (one, other) => one.text === other.text && JSON.stringify([one
 /** Steps for Undo as they may have been kept. */
 const pastOf = (kept) => (Array.isArray(kept) ? kept : []).filter((each) => typeof each?.text === "string").map((each) => {
   const options = strings(each.options);
-  return { text: each.text, result: asResult(each.result), options, chosen: options.indexOf(each.text), made: "traced", under: null, approvedText: typeof each.approvedText === "string" ? each.approvedText : null,
+  return { text: each.text, result: asResult(each.result), options, chosen: options.indexOf(each.text), made: "traced", under: null, writtenFor: typeof each.writtenFor === "string" ? each.writtenFor : null, approvedText: typeof each.approvedText === "string" ? each.approvedText : null,
     rules: rules.asRules(each.rules), record: asRecord(each.record) };
 });
 
