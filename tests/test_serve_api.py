@@ -393,7 +393,7 @@ def test_any_record_that_python_takes_is_taken_and_gives_the_same_text(served: S
 def test_the_document_names_every_route_and_how_it_refuses(served: Served) -> None:
     found = document(served)
     routes = {(method, path) for path, methods in found["paths"].items() for method in methods}
-    posts = ("generate", "trace", "gate", "verify", "player", "command", "read", "approve")
+    posts = ("generate", "trace", "gate", "verify", "player", "command", "read", "approve", "unapprove")
     gets = ("schema", "sources/{id}", "approved", "health", "metrics")
     assert routes == {
         *(("post", f"/v1/{name}") for name in posts),

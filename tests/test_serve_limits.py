@@ -488,6 +488,54 @@ def test_wherever_a_write_was_cut_off_the_rows_before_it_stay(
     assert file.last()[0] == whole + 1
 
 
+def test_an_approved_text_is_taken_back_alone(served: Served) -> None:
+    path = served.service.approved.path
+    for text in ("Keep.", "Take back.", "Take back."):
+        served.client.post("/v1/approve", json={"text": text, "table": {"a": "b"}})
+    with path.open("ab") as file:
+        file.write(b'\n{"text":   "Mine.", "table": {}}\r\n')
+    before = path.read_bytes()
+    listed = served.client.get("/v1/approved").json()
+    at = next(at for at, row in enumerate(listed["rows"]) if row["text"] == "Take back.")
+    asked = {"key": listed["keys"][at]}
+    answer = served.client.post("/v1/unapprove", json=asked)
+    assert (answer.status_code, answer.json()["approved"]) == (200, listed["approved"] - 1)
+    start = before.rindex(b"\n", 0, before.rindex(b"Take back.")) + 1
+    stop = before.index(b"\n", start) + 1
+    same = {before[:start] + before[stop:]}
+    first = before.rindex(b"\n", 0, start - 1) + 1
+    same.add(before[:first] + before[start:])  # unless both were approved in the same second
+    assert path.read_bytes() in same
+    assert [each.name for each in path.parent.glob(f".{path.name}.*")] == []
+    problem(served.client.post("/v1/unapprove", json={"key": "0" * 64}), 404, "missing")
+    problem(served.client.post("/v1/unapprove", json={}), 422, "input")
+
+
+def test_texts_that_are_added_while_others_are_taken_back_are_all_there(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    (tmp_path / "link").symlink_to(path)
+    for number in range(20):
+        ApprovedFile(path).add({"table": {}, "text": f"old {number}"})
+    keys = ApprovedFile(path).last()[2]
+
+    def add(number: int) -> None:
+        ApprovedFile(path).add({"table": {}, "text": f"new {number}"})
+
+    def remove(key: str) -> None:
+        assert ApprovedFile(tmp_path / "link").remove(key) is not None
+
+    with ThreadPoolExecutor(8) as pool:
+        done = [
+            pool.submit(job, each)
+            for pair in zip(range(20), keys, strict=True)
+            for job, each in ((add, pair[0]), (remove, pair[1]))
+        ]
+        for each in done:
+            each.result()
+    assert sorted(row["text"] for row in lines_of(path)) == sorted(f"new {number}" for number in range(20))
+    assert (tmp_path / "link").is_symlink()
+
+
 @pytest.mark.parametrize(
     "content",
     [b"name,text\n", b"[1]\n", b'{"name": "x"}\n', b"notes", b'{"table": {}, "text": 5}\n', b"\xff\n"],

@@ -252,7 +252,7 @@ def test_a_record_is_written_and_a_piece_leads_to_its_source(studio: Studio) -> 
     stored = {each.id: each.text for each in read_corpus("bundled", split="train")}
     assert page.inner_text("#source blockquote") == stored[source]
     assert page.locator("#source-record tr").count() > 1
-    assert "Used in 1 text" in page.inner_text("#source")
+    assert "Used in" not in page.inner_text("#source")
     studio.picture("source")
     page.locator(".run.table").first.click()
     expect(page.locator("#source-record .wanted")).to_have_count(1)
@@ -270,8 +270,8 @@ def test_an_edit_is_traced_while_one_types_and_a_foreign_word_is_a_gap(studio: S
     gap = page.locator(".run.gap")
     expect(gap).to_have_count(1)
     expect(gap).to_contain_text("Zorbing")
-    expect(page.locator("#status")).to_have_text("1 gap")
-    expect(page.locator("#approve")).to_have_text("Approve with 1 gap")
+    expect(page.locator("#status")).to_have_text("1 new word")
+    expect(page.locator("#approve")).to_have_text("Approve with 1 new word")
     assert text_of(page) == f"Zorbing! {text}" == page.input_value("#editor")
     studio.picture("edit")
     # The letters of both layers stand on each other: the text wraps alike.
@@ -350,7 +350,7 @@ def test_rules_give_another_text_and_can_be_removed(studio: Studio) -> None:
     # The rule holds for what a person writes, too.
     page.click("#edit")
     page.fill("#editor", f"{text_of(page)} There is a lighthouse.")
-    expect(page.locator("#status")).to_contain_text("1 rule broken")
+    expect(page.locator("#status")).to_contain_text("breaks a rule")
     expect(page.locator("#verdict")).to_contain_text("'lighthouse' appears in the text")
     page.locator("#rules .remove").click()
     expect(page.locator("#layer")).to_contain_text("lighthouse")
@@ -390,6 +390,128 @@ def test_a_text_of_ones_own_that_a_rule_replaces_can_be_taken_back(studio: Studi
     expect(page.locator("#verdict")).not_to_contain_text("replaced")
 
 
+def rest(page: Page) -> None:
+    """Waits until the page has nothing more to find out about the text."""
+    page.wait_for_selector("#stage:not(.busy) .run")
+    expect(page.locator("#status")).not_to_have_text("checking")
+
+
+@needs_chromium
+@pytest.mark.parametrize(
+    "rule", ["Never use it", "Don’t use it here", "Don’t say this", "must say", "Forbid"]
+)
+def test_one_undo_takes_back_one_rule_with_its_text(studio: Studio, rule: str) -> None:
+    page = studio.open()
+    text = studio.example()
+    chips = page.locator("#rules .chip")
+    if rule == "must say":
+        page.locator("#slots button").first.click()
+    elif rule == "Forbid":
+        page.fill("#forbid-words", "lighthouse")
+        page.press("#forbid-words", "Enter")
+    else:
+        page.locator(".run.neighbor").first.click()
+        page.get_by_role("button", name=rule, exact=True).click()
+    expect(chips).to_have_count(1)
+    page.wait_for_selector("#stage:not(.busy)")
+    page.click("#undo")
+    expect(chips).to_have_count(0)
+    rest(page)
+    assert text_of(page) == text
+    expect(page.locator("#status")).to_have_text("ok")
+
+
+@needs_chromium
+def test_a_rule_that_is_removed_and_fields_that_are_changed_can_be_had_back(studio: Studio) -> None:
+    page = studio.open()
+    text = studio.example()
+    page.fill("#forbid-words", "zorbing")
+    page.press("#forbid-words", "Enter")
+    rest(page)
+    page.click("#edit")
+    page.keyboard.press("Control+End")
+    page.keyboard.type(" Bring zloty.")
+    expect(page.locator(".run.gap")).to_contain_text("zloty")
+    page.keyboard.press("Escape")
+    page.locator("#rules .remove").click()
+    expect(page.locator("#layer")).not_to_contain_text("zloty")
+    page.click("#undo")
+    expect(page.locator("#layer")).to_contain_text("zloty")
+    expect(page.locator("#rules .chip")).to_contain_text("zorbing")
+    page.click("#undo")  # what was typed
+    expect(page.locator("#layer")).not_to_contain_text("zloty")
+    page.click("#undo")  # the rule
+    expect(page.locator("#rules .chip")).to_have_count(0)
+    assert text_of(page) == text
+    name, region = page.get_by_label("name", exact=True), page.get_by_label("region", exact=True)
+    before = name.input_value()
+    name.fill("Tern Walk")
+    region.press_sequentially("Orrel")
+    page.click("#undo")
+    expect(region).to_have_value("")
+    expect(name).to_have_value("Tern Walk")
+    page.click("#undo")
+    expect(name).to_have_value(before)
+    page.click("#clear")
+    expect(name).to_have_value("")
+    page.click("#undo")
+    expect(name).to_have_value(before)
+    rest(page)
+    assert text_of(page) == text
+
+
+@needs_chromium
+@pytest.mark.parametrize("kind", ["forbid", "never"])
+def test_a_text_that_breaks_a_rule_is_not_ok(studio: Studio, kind: str) -> None:
+    page = studio.open()
+    text = studio.example()
+    status, verdict = page.locator("#status"), page.locator("#verdict")
+    expect(status).to_have_text("ok")
+    page.route("**/v1/generate", lambda route: route.abort())  # no other text takes its place
+    if kind == "forbid":
+        page.fill("#forbid-words", "lighthouse")
+        page.press("#forbid-words", "Enter")
+    else:
+        page.locator(".run.neighbor").first.click()
+        page.get_by_role("button", name="Never use it").click()
+    expect(page.locator("#alert")).to_contain_text("does not answer")
+    expect(status).not_to_have_text("ok")
+    page.reload()
+    page.wait_for_selector("html[data-ready]")
+    assert text_of(page) == text
+    expect(status).to_have_text("breaks a rule")
+    said = "'lighthouse' appears in the text" if kind == "forbid" else "which you exclude"
+    expect(verdict).to_contain_text(said)
+    expect(page.locator("#approve")).to_have_text("Approve although it breaks a rule")
+    page.click("#undo")
+    expect(status).to_have_text("ok")
+    expect(page.locator("#approve")).to_have_text("Approve")
+    assert [line for line in studio.complaints if "Failed to load resource" not in line] == []
+    studio.complaints.clear()
+
+
+@needs_chromium
+def test_ctrl_z_is_undo_except_in_a_field(studio: Studio) -> None:
+    page = studio.open()
+    text = studio.example()
+    page.locator(".run.neighbor").first.click()
+    page.get_by_role("button", name="Never use it").click()
+    rest(page)
+    name = page.get_by_label("name", exact=True)
+    before = name.input_value()
+    name.press("End")
+    name.press_sequentially("x")
+    name.press("Control+z")
+    expect(name).to_have_value(before)
+    expect(page.locator("#rules .chip")).to_have_count(1)
+    page.focus("#rules .remove")
+    while page.locator("#rules .chip").count():  # the field was a step of its own
+        page.keyboard.press("Control+z")
+    rest(page)
+    assert text_of(page) == text
+    expect(name).to_have_value(before)
+
+
 @needs_chromium
 def test_if_no_text_keeps_the_rules_the_page_says_why_and_offers_to_remove_one(studio: Studio) -> None:
     page = studio.open()
@@ -426,6 +548,23 @@ def test_on_a_phone_the_source_covers_neither_the_piece_nor_the_editor(studio: S
 
 
 @needs_chromium
+def test_a_field_with_the_focus_is_not_under_the_button(studio: Studio) -> None:
+    page = studio.open({"width": 1440, "height": 800})
+    page.click("#example")
+    expect(page.locator("#send")).to_have_class(re.compile("below"))
+    page.focus("#fields input")
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.id === 'generate'"):
+            break
+        low = page.evaluate("document.activeElement.getBoundingClientRect().bottom")
+        assert low <= page.evaluate("document.getElementById('send').getBoundingClientRect().top")
+    else:
+        raise AssertionError("the button was not reached")
+    expect(page.locator("#send")).not_to_have_class(re.compile("below"))
+
+
+@needs_chromium
 def test_labels_do_not_stand_on_each_other(studio: Studio) -> None:
     page = studio.open()
     studio.example()
@@ -453,10 +592,36 @@ def test_approved_texts_are_in_the_file(studio: Studio) -> None:
     assert rows[-1]["table"]["name"] in text
     # It was approved for this record, not for another.
     page.get_by_label("region", exact=True).fill("Orrel Valley")
-    expect(page.locator("#status")).to_contain_text("1 value to check")
+    expect(page.locator("#status")).to_have_text("record changed, 1 value to check")
+    expect(page.locator("#verdict")).to_contain_text("The record has changed since: write again.")
     expect(page.locator("#approve")).to_be_enabled()
     page.get_by_label("region", exact=True).fill("")
     expect(page.locator("#approve")).to_have_text("Approved ✓")
+    expect(page.locator("#status")).to_have_text("ok")
+
+
+@needs_chromium
+def test_an_approval_can_be_taken_back(studio: Studio) -> None:
+    page = studio.open()
+    text = studio.example()
+    page.click("#approve")
+    expect(page.locator("#approve")).to_have_text("Approved ✓")
+    before = studio.server.approved.read_bytes()
+    with studio.server.approved.open("a", encoding="utf-8") as file:  # meanwhile, somebody else
+        file.write('{"table": {"name": "Other"},  "text": "Another hand."}\n')
+    page.click("#approved")
+    mine = page.locator("#approved-list li", has_text=text).first
+    expect(page.locator("#approved-list li").first).to_contain_text("Another hand.")
+    assert violations(page) == []
+    mine.get_by_role("button", name="Remove").click()
+    expect(page.locator("#approved-said")).to_contain_text("Removed")
+    expect(page.locator("#approved-list li").first).to_contain_text("Another hand.")
+    lines = before.splitlines(keepends=True)
+    kept = b"".join(lines[:-1]) + b'{"table": {"name": "Other"},  "text": "Another hand."}\n'
+    assert studio.server.approved.read_bytes() == kept
+    page.click("#dialog-approved [data-close]")
+    expect(page.locator("#approve")).to_have_text("Approve")
+    expect(page.locator("#approve")).to_be_enabled()
 
 
 @needs_chromium
@@ -548,12 +713,66 @@ def test_a_dropped_file_gives_the_texts_of_the_command_line(studio: Studio, tmp_
     page = studio.open()
     drop(page, "walks.csv", given.read_text("utf-8"))
     expect(page.locator("#progress-said")).to_have_text("8 of 8 texts written")
-    expect(page.locator("#bad-rows li")).to_have_count(2)
+    expect(page.locator("#bad-rows li")).to_have_count(1)
+    broken = page.locator("#rows tr", has_text="not read")
+    expect(broken).to_contain_text("line 11")  # one row has a line feed in a cell
+    expect(broken).to_contain_text("x,x,x")
     with page.expect_download() as caught:
         page.click("#download-jsonl")
     caught.value.save_as(tmp_path / "texts.jsonl")
     found = (tmp_path / "texts.jsonl").read_text("utf-8").splitlines()
     assert list(map(json.loads, found)) == expected
+
+
+@needs_chromium
+def test_rows_and_ones_own_text_do_not_take_each_others_place(studio: Studio) -> None:
+    page = studio.open()
+    text = studio.example()
+    page.click("#edit")
+    page.keyboard.press("Control+End")
+    page.keyboard.type(" Bring zloty.")
+    expect(page.locator(".run.gap")).to_contain_text("zloty")
+    page.keyboard.press("Escape")
+    page.fill("#forbid-words", "zorbing")
+    page.press("#forbid-words", "Enter")
+    rest(page)
+    page.click("#undo")
+    expect(page.locator("#layer")).to_contain_text("zloty")
+    drop(page, "walks.csv", as_csv(records(3)))
+    expect(page.locator("#progress-said")).to_have_text("3 of 3 texts written")
+    names = page.locator("#rows th").all_inner_texts()
+    assert sorted(names) == ["line 2", "line 3", "line 4"]
+    page.locator("#rows button.open").first.click()
+    expect(page.locator("#row-said")).to_have_text(f"Row {names[0]}. Your own text is kept under One text.")
+    first = studio.written()
+    assert page.locator("#layer .tag:not(.away)").count() > 3
+    assert page.evaluate(APART)
+    page.click("#edit")
+    page.keyboard.press("Control+End")
+    page.keyboard.type(" Mine.")
+    page.keyboard.press("Escape")
+    expect(page.locator(".run.gap")).to_contain_text("Mine")
+    page.click("#next-row")
+    expect(page.locator("#row-said")).to_contain_text(names[1])
+    expect(page.locator("#undo")).to_be_disabled()
+    page.reload()
+    page.wait_for_selector("html[data-ready]")
+    expect(page.locator("#row-said")).to_contain_text(names[1])
+    page.click("#view-write")
+    expect(page.locator("#row-said")).to_be_hidden()
+    rest(page)
+    assert text_of(page) == f"{text} Bring zloty."
+    page.click("#undo")
+    rest(page)
+    assert text_of(page) == text
+    page.click("#view-batch")
+    page.reload()  # it stays where one was
+    page.wait_for_selector("html[data-ready]")
+    edited = page.locator("#rows tr", has_text="Mine.")
+    expect(edited).to_contain_text(names[0])
+    edited.locator("button.open").click()
+    rest(page)
+    assert text_of(page) == f"{first} Mine."
 
 
 @needs_chromium

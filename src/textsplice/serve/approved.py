@@ -1,14 +1,17 @@
 """The file of approved texts: JSON lines that `textsplice add` takes.
 
 Each line is written in one piece and reaches the disk before the answer is sent. A process that was killed
-in the middle of a line leaves the beginning of one, which the next one cuts off; nothing else is changed.
+in the middle of a line leaves the beginning of one, which the next one cuts off. A line that is taken back
+goes alone: a copy with all others, byte for byte, takes the place of the file; nothing else is changed.
 """
 
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
+import tempfile
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -53,15 +56,36 @@ class ApprovedFile:
                 raise
         return count + 1
 
-    def last(self) -> tuple[int, list[dict[str, object]]]:
-        """How many texts there are, and the last of them."""
+    def remove(self, key: str) -> int | None:
+        """Takes back the last line with this key; how many texts there are then, None if there is none.
+
+        All others stay as they are. Until the file is replaced it is as it was, whatever happens.
+        """
         if not self.path.exists():
-            return 0, []
+            return None
+        with self._opened() as file:
+            count = self._mended(file)
+            file.seek(0)
+            lines = list(file)
+            found = [at for at, line in enumerate(lines) if line.strip() and key_of(line) == key]
+            if not found:
+                return None
+            size = sum(map(len, lines))
+            del lines[found[-1]]
+            self._replace(file, lines, size)
+        return count - 1
+
+    def last(self) -> tuple[int, list[dict[str, object]], list[str]]:
+        """How many texts there are, the last of them, and the keys by which they can be taken back."""
+        if not self.path.exists():
+            return 0, [], []
         with self._opened() as file:
             self._mended(file)
             file.seek(0)
             lines = [line for line in file if line.strip()]
-        return len(lines), [cast("dict[str, object]", json.loads(line)) for line in lines[-LAST:]]
+        shown = lines[-LAST:]
+        rows = [cast("dict[str, object]", json.loads(line)) for line in shown]
+        return len(lines), rows, [key_of(line) for line in shown]
 
     @contextmanager
     def _opened(self) -> Generator[IO[bytes]]:
@@ -71,14 +95,45 @@ class ApprovedFile:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             if not new and not self.path.is_file():
                 raise StorageError("is not a file.", where=str(self.path), remedy=_OTHER)
-            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-            with os.fdopen(descriptor, "r+b") as file:
-                fcntl.flock(file, fcntl.LOCK_EX)
+            with self._locked() as file:
                 yield file
             if new:
                 _sync_folder(self.path.parent)
         except OSError as error:
             raise storage_error(error, self.path) from error
+
+    def _locked(self) -> IO[bytes]:
+        """The file that has the path once it is locked; who waited may hold one that was replaced."""
+        while True:
+            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            file = os.fdopen(descriptor, "r+b")
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                if self.path.exists() and os.path.samestat(os.fstat(descriptor), self.path.stat()):
+                    return file
+            except BaseException:
+                file.close()
+                raise
+            file.close()
+
+    def _replace(self, file: IO[bytes], lines: list[bytes], size: int) -> None:
+        """Puts a file with these lines in the place of the locked one, which had `size` bytes."""
+        path = self.path.resolve()  # of a link, what it leads to
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(descriptor, "wb") as copy:
+                copy.writelines(lines)
+                copy.flush()
+                os.fchmod(copy.fileno(), os.fstat(file.fileno()).st_mode & 0o7777)
+                os.fsync(copy.fileno())
+            if os.fstat(file.fileno()).st_size != size:  # by somebody who does not lock it
+                what = "was changed by another program meanwhile."
+                raise StorageError(what, where=str(self.path), remedy="Try again.")
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+        _sync_folder(path.parent)
 
     def _mended(self, file: IO[bytes]) -> int:
         """How many rows there are; what is left of one that was never finished is cut off."""
@@ -101,6 +156,11 @@ class ApprovedFile:
                 file.flush()
                 break
         return count
+
+
+def key_of(line: bytes) -> str:
+    """What names a line: the same bytes, the same key."""
+    return hashlib.sha256(line.rstrip(b"\r\n")).hexdigest()
 
 
 def _is_row(line: bytes) -> bool:

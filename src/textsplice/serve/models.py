@@ -118,6 +118,12 @@ class Approve(Asked):
     row: Row | None = None
 
 
+class Unapprove(Asked):
+    """An approved text that is taken back, by its key in `/v1/approved`."""
+
+    key: Name
+
+
 class Command(Asked):
     """What was asked for."""
 
@@ -267,10 +273,11 @@ class Approved(Given):
 
 
 class ApprovedRows(Given):
-    """How many texts are in the file, and the last of them."""
+    """How many texts are in the file, and the last of them, with the keys by which they are taken back."""
 
     approved: int
     rows: list[dict[str, JsonValue]]
+    keys: list[str]
 
 
 class CommandLine(Given):

@@ -164,8 +164,18 @@ def _add_approved(router: APIRouter, service: Service, metrics: Metrics) -> None
     @router.get("/approved", responses=answers(models.ApprovedRows, 503))
     async def approved() -> Response:
         """How many texts were approved, and the last of them."""
-        count, rows = await asyncio.to_thread(service.approved.last)
-        return _json({"approved": count, "rows": rows})
+        count, rows, keys = await asyncio.to_thread(service.approved.last)
+        return _json({"approved": count, "rows": rows, "keys": keys})
+
+    @router.post("/unapprove", responses=answers(models.Approved, 404, 413, 415, 422, 503))
+    async def unapprove(asked: models.Unapprove) -> Response:
+        """Takes a text out of the file of approved ones; all others stay as they are."""
+        count = await asyncio.to_thread(service.approved.remove, asked.key)
+        if count is None:
+            what = "there is no such text in the file of approved texts."
+            raise Problem(404, what, where="key", remedy="Look at the list again.")
+        metrics.approved.set(count)
+        return _json({"approved": count, "file": service.approved.path.name})
 
 
 def _add_about(router: APIRouter, service: Service, metrics: Metrics) -> None:

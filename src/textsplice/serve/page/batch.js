@@ -3,7 +3,7 @@
 import { $, count, fill, h, isolated, say, shorten, theirs } from "./dom.js";
 import { Gone, json, lines } from "./api.js";
 import { asRecord } from "./keep.js";
-import { approvalOf, asResult, optionsOf, plainly, sentenceOf, slotRemarks } from "./work.js";
+import { approvalOf, asResult, withoutApproval, optionsOf, plainly, sentenceOf, slotRemarks } from "./work.js";
 import * as rules from "./rules.js";
 
 const CHUNK = 25; // rows a request: what arrived is kept if the server goes
@@ -40,8 +40,28 @@ export async function readRecords(text, name) {
   const sent = readable(text, name);
   const { tables, ids, bad } = await json("v1/read", { body: sent.text, type: sent.type });
   const named = (id) => (/^row:\d+$/.test(id) ? undefined : id);
-  return { entries: tables.map((table, at) => ({ id: named(ids[at]), record: asRecord(table, { empty: true }) })), bad: bad ?? [] };
+  const rows = sent.text === text ? rowsOf(text, sent.type) : [];
+  const broken = new Map((bad ?? []).map((row) => [row.row, row]));
+  const read = rows.filter(({ line }) => !broken.has(line));
+  const lineOf = (at) => (read.length === tables.length ? read[at].line : undefined); // else the lines are not known
+  return { entries: tables.map((table, at) => ({ id: named(ids[at]), line: lineOf(at), record: asRecord(table, { empty: true }) })),
+    bad: (bad ?? []).map((row) => ({ ...row, cells: shorten(rows.find(({ line }) => line === row.row)?.text ?? "", 160) })) };
 }
+
+/** The rows of a file with the lines they begin in; a quoted cell may hold line feeds. */
+function rowsOf(text, type) {
+  const rows = [];
+  let open = false;
+  text.split(/\r\n|\n|\r/).forEach((said, at) => {
+    if (open) rows.at(-1).text += `\n${said}`;
+    else if (said.trim()) rows.push({ line: at + 1, text: said });
+    if (type !== JSONL && said.split('"').length % 2 === 0) open = !open;
+  });
+  return type === JSONL ? rows : rows.slice(1);
+}
+
+/** What a person must look at before what the text merely leaves out. */
+const isSerious = ({ result }) => (result?.doubts ?? []).some(({ why }) => why !== "slot") || Boolean(result?.gaps?.length) || (result?.slots ?? []).some(({ status }) => status === "wrong");
 
 const isApproved = (entry) => Boolean(entry.text) && entry.approved === approvalOf(entry.text, entry.record);
 const isWaiting = (entry) => !entry.problem && !entry.result && !entry.text;
@@ -59,7 +79,7 @@ function remark(result) {
   const doubts = result?.doubts ?? [];
   const said = doubts.length ? doubts.map((doubt) => doubt.what) : result?.reason ? [plainly(result.reason)] : [];
   const slots = doubts.some(({ why }) => why === "slot") ? [] : slotRemarks(result?.slots);
-  return [...said.slice(0, 3).map(sentenceOf), gaps.length && `In no source: ${gaps.join(", ")}.`, ...slots].filter(Boolean).join(" ");
+  return [...said.slice(0, 3).map(sentenceOf), gaps.length && `New words: ${gaps.join(", ")}.`, ...slots].filter(Boolean).join(" ");
 }
 
 /** Cells of list fields that seem to hold several values, but were read as one. */
@@ -81,8 +101,9 @@ function splitLists(record, names) {
 const listsOf = (fields) => new Set(fields.filter((field) => field.list || field.kind === "list").map((field) => field.name));
 
 export class Batch {
-  constructor({ schema, complain, kept, open, rulesNow }) {
-    Object.assign(this, { schema, complain, kept, open, rulesNow });
+  /** `leaving()` is called before a row is opened, `left()` when the table of the open row goes. */
+  constructor({ schema, complain, kept, open, leaving, left, rulesNow }) {
+    Object.assign(this, { schema, complain, kept, open, leaving, left, rulesNow });
     this.empty();
     this.listen();
     this.render();
@@ -90,14 +111,16 @@ export class Batch {
 
   empty() {
     this.running?.abort();
+    const wasOpen = this.at >= 0;
     Object.assign(this, { entries: [], bad: [], name: "", filter: null, page: PAGE, running: null, at: -1 });
+    if (wasOpen) this.left();
   }
 
   // ---- What is kept: everything, or without the results if that is too much ----
 
   toKeep({ light = false } = {}) {
-    const entries = this.entries.map(({ id, record, text, result, edited, approved, problem }) => (light && !edited
-      ? { id, record, approved } : { id, record, text, result: light ? undefined : result, edited, approved, problem }));
+    const entries = this.entries.map(({ id, line, record, text, result, edited, approved, problem, own, under }) => (light && !edited
+      ? { id, line, record, approved, own } : { id, line, record, text, result: light ? undefined : result, edited, approved, problem, own, under }));
     return { name: this.name, entries, bad: this.bad.slice(0, 100), at: this.at };
   }
 
@@ -108,7 +131,8 @@ export class Batch {
     this.entries = kept.entries.filter((entry) => typeof entry === "object" && entry).map((entry) => ({
       id: typeof entry.id === "string" ? entry.id : undefined, record: asRecord(entry.record, { empty: true }), result: asResult(entry.result),
       text: typeof entry.text === "string" ? entry.text : "", edited: entry.edited === true, approved: typeof entry.approved === "string" ? entry.approved : null,
-      problem: typeof entry.problem === "string" ? entry.problem : null,
+      problem: typeof entry.problem === "string" ? entry.problem : null, line: Number.isInteger(entry.line) ? entry.line : undefined,
+      own: rules.asRules(entry.own), under: typeof entry.under === "string" ? entry.under : undefined,
     }));
     this.at = Number.isInteger(kept.at) && kept.at < this.entries.length ? kept.at : -1;
     this.render();
@@ -157,9 +181,10 @@ export class Batch {
   async writeSome(entries, signal) {
     const always = rules.sent(this.rulesNow().filter((rule) => rule.always));
     const body = { tables: entries.map((entry) => ({ id: entry.id ?? String(this.entries.indexOf(entry) + 1), table: entry.record })), rules: always, alternatives: 4 };
+    const under = rules.key(this.rulesNow().filter((rule) => rule.always));
     let at = 0;
     try {
-      for await (const result of lines("v1/generate", { body, signal })) this.got(entries[at++], result);
+      for await (const result of lines("v1/generate", { body, signal })) this.got(entries[at++], result, under);
     } catch (error) {
       const refused = !(error instanceof Gone) && !signal.aborted && error.status >= 400 && error.status < 500 && ![401, 403, 429].includes(error.status);
       if (!refused) throw error;
@@ -170,8 +195,8 @@ export class Batch {
     if (this.entries.length <= 300) this.kept();
   }
 
-  got(entry, result) {
-    Object.assign(entry, { result, text: result.text, edited: false });
+  got(entry, result, under) {
+    Object.assign(entry, { result, text: result.text, edited: false, under });
     this.progress();
     const at = this.entries.indexOf(entry);
     const row = $("rows").querySelector(`[data-row="${at}"]`);
@@ -185,19 +210,27 @@ export class Batch {
     const entry = this.entries[this.at];
     if (!entry) return;
     const edited = entry.edited || work.text !== entry.text;
-    Object.assign(entry, { record: work.record, text: work.text, result: work.result, edited, approved: work.approvedText });
+    const own = work.rules.filter((rule) => !rule.always);
+    Object.assign(entry, { record: work.record, text: work.text, result: work.result, edited, approved: work.approvedText, own, under: work.under, writtenFor: work.writtenFor, past: work.past });
     if (work.text) entry.problem = null;
+  }
+
+  /** This text is no longer approved. */
+  forget(text) {
+    for (const entry of this.entries) entry.approved = withoutApproval(entry.approved, text);
+    if (!$("batch").hidden) this.render();
   }
 
   openRow(at) {
     const entry = this.entries[at];
     if (!entry) return;
+    this.leaving();
     this.at = at;
-    this.open({ record: entry.record, result: entry.result, text: entry.text, options: optionsOf(entry.result), made: entry.edited ? "traced" : undefined, approvedText: entry.approved });
+    this.open({ own: entry.own, under: entry.under ?? undefined, writtenFor: entry.writtenFor, past: entry.past ?? [], record: entry.record, result: entry.result, text: entry.text, options: optionsOf(entry.result), made: entry.edited ? "traced" : undefined, approvedText: entry.approved });
   }
 
   order() {
-    const rank = (entry) => ORDER.indexOf(statusOf(entry));
+    const rank = (entry) => ORDER.indexOf(statusOf(entry)) + (isSerious(entry) ? 0 : 0.5);
     const all = this.entries.map((entry, at) => ({ entry, at }));
     const some = this.filter ? all.filter(({ entry }) => (this.filter === "approved" ? isApproved(entry) : statusOf(entry) === this.filter)) : all;
     return this.running ? some : some.sort((a, b) => rank(a.entry) - rank(b.entry) || a.at - b.at);
@@ -208,6 +241,12 @@ export class Batch {
     const listed = this.order();
     const here = listed.findIndex(({ at }) => at === this.at);
     this.openRow((listed[here + 1] ?? listed[0])?.at);
+  }
+
+  /** How a row is called: by its id, or by its line in the file. */
+  nameOf(at) {
+    const { id, line } = this.entries[at];
+    return id ?? (line ? `line ${line}` : String(at + 1));
   }
 
   // ---- Drawing ----
@@ -230,15 +269,14 @@ export class Batch {
     $("batch-clear").disabled = !has;
     $("batch").classList.toggle("has", has);
     $("bad-rows").hidden = !this.bad.length;
-    fill($("bad-rows"), h("li", {}, h("b", {}, `${count(this.bad.length, "row")} could not be read and ${this.bad.length === 1 ? "is" : "are"} left out.`)), ...this.bad.slice(0, 20).map((row) => h("li", {}, `Line ${row.row}: `, theirs(row.what))),
-      this.bad.length > 20 ? h("li", {}, `and ${this.bad.length - 20} more`) : null);
+    fill($("bad-rows"), h("li", {}, h("b", {}, `${count(this.bad.length, "row")} could not be read and ${this.bad.length === 1 ? "is" : "are"} left out.`)));
     const tally = (status) => this.entries.filter((entry) => (status === "approved" ? isApproved(entry) : statusOf(entry) === status)).length;
     const shown = [...ORDER, "approved"].filter((status) => tally(status));
     if (this.filter && !shown.includes(this.filter)) this.filter = null;
     const button = (status, label, n) => h("button", { type: "button", "aria-pressed": String(this.filter === status), on: { click: () => { this.filter = status; this.page = PAGE; this.render(); $("filters").querySelector("[aria-pressed=true]")?.focus(); } } }, `${label} ${n}`);
     fill($("filters"), has ? button(null, "all", this.entries.length) : null, ...shown.map((status) => button(status, WORDS[status] ?? status, tally(status))));
     const listed = this.order();
-    fill($("rows"), ...listed.slice(0, this.page).map(({ entry, at }) => this.row(entry, at)));
+    fill($("rows"), ...(this.filter ? [] : this.bad.slice(0, this.page).map(badRow)), ...listed.slice(0, this.page).map(({ entry, at }) => this.row(entry, at)));
     $("rows-empty").hidden = has;
     $("rows-more").hidden = listed.length <= this.page;
   }
@@ -248,7 +286,7 @@ export class Batch {
     $("batch-note").hidden = !found.size;
     if (!found.size) return;
     const [name, value] = [...found][0];
-    const split = () => this.start(this.entries.map(({ id, record }) => ({ id, record: splitLists(record, found) })), this.bad, this.name);
+    const split = () => this.start(this.entries.map(({ id, line, record }) => ({ id, line, record: splitLists(record, found) })), this.bad, this.name);
     fill($("batch-note"), h("p", {}, theirs(name), " can have several values, but “", theirs(shorten(value, 60)), "” was read as one."),
       h("button", { type: "button", on: { click: split } }, "Split it and write again"));
   }
@@ -257,7 +295,7 @@ export class Batch {
     const status = statusOf(entry);
     const why = entry.problem ? sentenceOf(entry.problem) : remark(entry.result);
     const record = Object.entries(entry.record).filter(([, value]) => value.length).map(([name, value]) => `${name}: ${[value].flat().join(", ")}`).join(" · ");
-    return h("tr", { data: { row: at, status } }, h("th", { scope: "row" }, theirs(entry.id ?? String(at + 1))),
+    return h("tr", { data: { row: at, status } }, h("th", { scope: "row" }, theirs(this.nameOf(at))),
       h("td", {}, h("span", { class: "status", data: { status } }, WORDS[status]), entry.edited ? h("span", { class: "note" }, "edited") : null, isApproved(entry) ? h("span", { class: "note" }, "approved ✓") : null),
       h("td", { dir: "auto" }, h("button", { type: "button", class: "open", on: { click: () => this.openRow(at) } }, entry.text || (status === "waiting" ? "…" : "no text")),
         why ? h("span", { class: "why", dir: "auto" }, why) : null),
@@ -295,6 +333,10 @@ export class Batch {
     await this.read(await file.text(), file.name);
   }
 }
+
+/** A row of the file that can't be read: where, why, and how it begins. */
+const badRow = (row) => h("tr", { data: { status: "refused" } }, h("th", { scope: "row" }, `line ${row.row}`), h("td", {}, h("span", { class: "status", data: { status: "refused" } }, "not read")),
+  h("td", {}, h("span", { class: "why", dir: "auto" }, sentenceOf(row.what))), h("td", { class: "of", dir: "auto" }, typeof row.cells === "string" ? row.cells : ""));
 
 /** The row that `verify` and `explain` read; of a text without one, what is known. */
 function published(entry) {

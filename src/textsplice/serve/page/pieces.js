@@ -117,9 +117,6 @@ export function draw(layer, text, pieces, { seams = [], selected = -1, reading =
     plain(piece.start);
     const words = text.slice(piece.start, piece.stop);
     const label = h("b", { class: `tag ${piece.kind}${MARK.test(words) ? " tiny" : ""}`, "aria-hidden": true }, shorten(labelOf(piece, names), 40));
-    const next = pieces[index + 1];
-    const room = next?.start === piece.stop && MARK.test(text.slice(next.start, next.stop)) ? words.length * 0.92 - 1.4 : words.length * 0.92;
-    label.style.maxWidth = `${Math.max(2.1, room)}em`;
     const props = { class: `run ${piece.kind}`, data: { piece: index } };
     if (reading) Object.assign(props, { role: "button", tabindex: index === Math.max(0, selected) ? 0 : -1,
       "aria-label": `${words}: ${spoken(piece, names)}`, "aria-current": index === selected ? "true" : undefined });
@@ -133,20 +130,28 @@ export function draw(layer, text, pieces, { seams = [], selected = -1, reading =
   untangle(layer);
 }
 
-/** Labels that would stand on the one before them are cut, or left out; the piece that is selected has its own. */
+/** Labels stand over their pieces, whole. One that would stand on another moves along its piece, or is left out. Values go first: the other pieces share a few names. */
 export function untangle(layer) {
+  if (!layer.getClientRects().length) return; // it can't be seen, so nothing has a place
   const labels = [...layer.querySelectorAll(".run")].map((run) => ({ run, tag: run.querySelector(".tag") })).filter(({ tag }) => tag);
-  for (const { tag } of labels) tag.classList.remove("away");
-  const boxes = labels.map(({ tag }) => tag.getBoundingClientRect());
-  const isSelected = ({ run }) => run.classList.contains("selected");
-  const taken = boxes.filter((_, at) => isSelected(labels[at]));
-  const meets = (box) => taken.some((other) => Math.abs(other.top - box.top) < 4 && box.left < other.right + 2 && other.left < box.right + 2);
-  labels.forEach((label, at) => {
-    if (isSelected(label)) return;
-    const away = label.tag.classList.contains("tiny") || meets(boxes[at]);
-    label.tag.classList.toggle("away", away);
-    if (!away) taken.push(boxes[at]);
-  });
+  for (const { tag } of labels) {
+    tag.classList.remove("away");
+    tag.style.translate = "";
+  }
+  const placed = labels.map(({ run, tag }) => ({ tag, box: tag.getBoundingClientRect(), end: run.getClientRects()[0]?.right ?? 0,
+    rank: run.classList.contains("selected") ? 0 : run.classList.contains("neighbor") ? 2 : 1 }));
+  const edge = layer.getBoundingClientRect().right;
+  const taken = [];
+  for (const { tag, box, end, rank } of placed.sort((one, other) => one.rank - other.rank)) {
+    const meets = (left) => taken.find((other) => Math.abs(other.top - box.top) < 4 && left < other.right + 3 && other.left < left + box.width + 3);
+    let left = Math.max(0, Math.min(box.left, edge - box.width - 2));
+    for (let other = meets(left); rank && other && left + box.width <= end; other = meets(left)) left = other.right + 4;
+    const away = rank > 0 && (tag.classList.contains("tiny") || Boolean(meets(left)) || (left !== box.left && left > box.left && left + box.width > end + 2));
+    tag.classList.toggle("away", away);
+    if (away) continue;
+    if (left !== box.left) tag.style.translate = `${left - box.left}px 0`;
+    taken.push({ left, right: left + box.width, top: box.top });
+  }
 }
 
 /** The legend: each source once, with how many pieces came from it. */
@@ -159,7 +164,7 @@ export function legend(pieces, seams) {
   const gaps = tally((piece) => piece.kind === "gap");
   if (table) items.push(["table", "double line", "your record", table]);
   if (words) items.push(["vocabulary", "V", "vocabulary", words]);
-  if (gaps) items.push(["gap", "∅", "in no approved text", gaps]);
+  if (gaps) items.push(["gap", "∅", "new words, in no approved text", gaps]);
   if (seams.length) items.push(["seam", "¦", "never side by side before", seams.length]);
   return items;
 }

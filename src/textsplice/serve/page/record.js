@@ -103,7 +103,7 @@ export class RecordForm {
       } else if (event.key === "Backspace" && !input.value) this.drop(name, this.listed(name).length - 1, input);
     });
     input.addEventListener("change", () => this.push(name, input));
-    input.addEventListener("input", () => this.changed());
+    input.addEventListener("input", () => this.changed(name));
     const add = h("button", { type: "button", "aria-label": `Add a value to ${name}`, on: { click: () => { this.push(name, input); input.focus(); } } }, "+");
     const box = h("div", { class: "listed" }, chips, h("div", { class: "row" }, input, add),
       values.length ? h("datalist", { id: `values-${at}` }, ...values.map((value) => h("option", { value }))) : null);
@@ -130,7 +130,7 @@ export class RecordForm {
     if (!value || this.listed(name).includes(value)) return;
     this.values.set(name, [...this.listed(name), value]);
     this.chips(name, input);
-    this.changed();
+    this.changed(name);
   }
 
   drop(name, index, input) {
@@ -138,11 +138,11 @@ export class RecordForm {
     if (index < 0 || index >= values.length) return;
     this.values.set(name, values.filter((_, at) => at !== index));
     this.chips(name, input);
-    this.changed();
+    this.changed(name);
   }
 
   put(name, value) {
     this.values.set(name, value);
-    this.changed();
+    this.changed(name);
   }
 }

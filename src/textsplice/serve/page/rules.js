@@ -27,6 +27,9 @@ export function sent(rules) {
   });
 }
 
+/** Rules that can be checked, in a form that can be compared. */
+export const key = (rules) => JSON.stringify(sent(rules.filter((rule) => rule.kind !== "start")));
+
 export const startOf = (rules) => rules.find((rule) => rule.kind === "start")?.value;
 
 export const same = (a, b) => a.kind === b.kind && a.value === b.value;

@@ -1,6 +1,6 @@
 // The source of a piece: the text it was copied from, in context, with its record.
 
-import { $, count, fill, h, theirs } from "./dom.js";
+import { $, fill, h, theirs } from "./dom.js";
 import { json, newest } from "./api.js";
 
 const fetched = new Map();
@@ -68,7 +68,7 @@ export async function showSource(piece, { words, name, pieces, record }) {
     const citations = pieces.filter((other) => other.id === piece.id && other.citation).map((other) => ({ citation: other.citation, strong: other === piece }));
     fill($("source"), title(piece, name, h("span", {}, "from the approved text ", theirs(source.id, { class: "id" }))),
       h("blockquote", { dir: "auto" }, ...inContext(source.text, citations)),
-      h("p", { class: "hint" }, `${source.approved ? "Approved here. " : ""}Used in ${count(source.used ?? 0, "text")} so far.`),
+      source.approved ? h("p", { class: "hint" }, "Approved here.") : null,
       piece.others.length ? h("p", { class: "hint" }, "Also in ", theirs(piece.others.map((other) => other.id ?? other.field).join(", "))) : null);
     const known = source.table && Object.keys(source.table).length;
     fill($("source-record"), known ? h("h3", {}, "Its record") : null, known ? recordTable(source.table) : null);

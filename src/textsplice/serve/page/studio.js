@@ -12,6 +12,7 @@ import * as rules from "./rules.js";
 
 let work = null;
 let batch = null;
+let own = null; // one's own text, while a row of the table is open
 
 // ---- Problems ----
 
@@ -72,18 +73,23 @@ function view(name, { focus = true } = {}) {
   const many = name === "batch";
   $("write").hidden = many;
   $("batch").hidden = !many;
-  for (const [id, on] of [["view-write", !many], ["view-batch", many]]) {
+  const ofMany = many || (batch?.at ?? -1) >= 0; // a row that is open belongs to its table
+  keep.write("view", { name });
+  for (const [id, on] of [["view-write", !ofMany], ["view-batch", ofMany]]) {
     if (on) $(id).setAttribute("aria-current", "page");
     else $(id).removeAttribute("aria-current");
   }
   if (many) batch?.render();
+  else untangle($("layer"));
   fromBatch();
   if (focus) $(many ? "batch-title" : "text-title").focus({ preventScroll: true });
   window.scrollTo(0, 0);
 }
 
 function fromBatch() {
-  $("from-batch").hidden = !batch || batch.at < 0;
+  const open = Boolean(batch) && batch.at >= 0;
+  $("from-batch").hidden = $("row-said").hidden = !open;
+  if (open) fill($("row-said"), "Row ", theirs(batch.nameOf(batch.at)), own?.text || Object.keys(own?.record ?? {}).length ? ". Your own text is kept under One text." : "");
 }
 
 // ---- Keeping ----
@@ -93,6 +99,7 @@ const keepNow = () => {
   const kept = work.toKeep();
   batch?.changed({ ...kept });
   $("unkept").hidden = keep.write("work", kept) || keep.write("work", { ...kept, result: null });
+  keep.write("own", own ?? {});
   if (batch && batch.at >= 0) keepBatch();
 };
 const keepSoon = debounce(150, keepNow);
@@ -138,14 +145,47 @@ async function copyCommand() {
 
 async function showApproved() {
   try {
-    const { approved, rows } = await json("v1/approved");
-    counted(approved);
-    $("approved-said").textContent = approved ? `${count(approved, "text")} in the file of approved texts${rows.length < approved ? `; the last ${rows.length} are shown` : ""}.` : "None yet. A text that you approve is added to a file, and stands here.";
-    fill($("approved-list"), ...rows.reverse().map(({ text, approved: when }) => h("li", { dir: "auto" }, text, " ", h("span", { class: "hint" }, when ? new Date(when).toLocaleString() : ""))));
-    $("dialog-approved").showModal();
+    await listApproved();
+    if (!$("dialog-approved").open) $("dialog-approved").showModal();
   } catch (error) {
     complain(error, showApproved);
   }
+}
+
+async function listApproved(done = "") {
+  const { approved, rows, keys } = await json("v1/approved");
+  counted(approved);
+  $("approved-said").textContent = `${done} ${approved ? `${count(approved, "text")} in the file of approved texts${rows.length < approved ? `; the last ${rows.length} are shown` : ""}.` : "None yet. A text that you approve is added to a file, and stands here."}`.trim();
+  fill($("approved-list"), ...rows.map((row, at) => approvedItem(row, keys[at])).reverse());
+}
+
+function approvedItem({ text, approved: when }, key) {
+  const button = (words, act) => h("button", { type: "button", class: "quiet", "aria-label": `${words}: ${text}`, on: { click: act } }, words);
+  return h("li", {}, h("span", { dir: "auto" }, text), " ", h("span", { class: "hint" }, when ? new Date(when).toLocaleString() : ""),
+    h("span", { class: "row" }, button("Copy", () => copyApproved(text)), button("Remove", () => unapprove(key, text))));
+}
+
+async function copyApproved(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    $("approved-said").textContent = "Copied.";
+  } catch {
+    $("approved-said").textContent = "This browser does not let the page copy. Select the text and press Ctrl C.";
+  }
+}
+
+async function unapprove(key, text) {
+  let done = "Removed.";
+  try {
+    await json("v1/unapprove", { body: { key } });
+    work.forget(text);
+    batch.forget(text);
+    keepNow();
+  } catch (error) {
+    done = [sentenceOf(error.message), error.remedy].filter(Boolean).join(" "); // an alert would lie under the dialog
+  }
+  await listApproved(done).catch((error) => { $("approved-said").textContent = sentenceOf(error.message); });
+  $("approved-title").focus();
 }
 
 async function play() {
@@ -187,11 +227,27 @@ async function pasted(event) {
   }
 }
 
-/** The record on the screen is no longer a row of the batch. */
+/** Before a row is opened: what is on the screen is kept, for its row or as one's own. */
+function leaving() {
+  keepNow();
+  if (batch.at < 0) own = work.toKeep();
+}
+
+/** The record on the screen is no longer a row of the table, but one's own again. */
 function alone() {
   keepNow();
+  if (batch.at < 0) return;
   batch.at = -1;
+  ownAgain();
   keepBatch();
+}
+
+/** One's own text as it was left, under the rules that hold for all by now. */
+function ownAgain() {
+  const kept = own ?? {};
+  own = null;
+  work.takeUp({ ...kept, rules: [...work.rules.filter((rule) => rule.always), ...rules.asRules(kept.rules).filter((rule) => !rule.always)] });
+  keepNow();
   fromBatch();
 }
 
@@ -208,7 +264,7 @@ function listen() {
   $("approved").addEventListener("click", showApproved);
   $("command-copy").addEventListener("click", copyCommand);
   $("keys").addEventListener("click", () => $("dialog-keys").showModal());
-  $("view-write").addEventListener("click", () => view("write"));
+  $("view-write").addEventListener("click", () => { alone(); view("write"); });
   $("view-batch").addEventListener("click", () => { keepNow(); view("batch"); });
   $("to-batch").addEventListener("click", () => { keepNow(); view("batch"); });
   $("next-row").addEventListener("click", () => { keepNow(); batch.next(); });
@@ -220,6 +276,11 @@ function listen() {
       if (event.shiftKey) work.approve();
       else work.generate();
     }
+    const undoes = control && !event.shiftKey && !event.altKey && event.key.toLowerCase() === "z";
+    if (undoes && !$("write").hidden && !event.target.closest?.("input:not([type=radio]), textarea, select, [contenteditable]")) {
+      event.preventDefault();
+      work.undo();
+    }
     const digit = /^(?:Digit|Numpad)([1-9])$/.exec(event.code)?.[1];
     if (digit && event.altKey && !control && !$("write").hidden) {
       event.preventDefault();
@@ -227,7 +288,10 @@ function listen() {
     }
   });
   addEventListener("pagehide", keepNow);
-  addEventListener("resize", debounce(100, () => untangle($("layer"))));
+  const below = () => $("send").classList.toggle("below", $("adder").getBoundingClientRect().bottom > $("send").getBoundingClientRect().top + 2);
+  addEventListener("scroll", below, { capture: true, passive: true });
+  new ResizeObserver(below).observe($("fields"));
+  addEventListener("resize", debounce(100, () => { untangle($("layer")); below(); }));
   let inside = 0;
   const carriesFile = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
   addEventListener("dragenter", (event) => { if (carriesFile(event)) { inside++; document.body.classList.add("dropping"); } });
@@ -264,13 +328,14 @@ async function connect() {
     keep.keepFor(schema.run ?? schema.name ?? "");
     $("corpus").title = `${schema.name ?? ""}, ${schema.policy}`;
     fill($("corpus"), `Writes from ${(schema.texts ?? 0).toLocaleString("en")} approved texts`, ...(schema.name && schema.name !== "bundled" ? [" of ", theirs(schema.name)] : []));
-    const form = new RecordForm(schema.fields ?? [], () => work?.recordChanged());
+    const form = new RecordForm(schema.fields ?? [], (name) => work?.recordChanged(name));
     work = new Work({ schema, form, complain, kept: keepSoon, approved: counted });
-    batch = new Batch({ schema, complain, kept: keepBatch, rulesNow: () => work.rules, open: (row) => { work.open(row); view("write"); } });
+    batch = new Batch({ schema, complain, kept: keepBatch, rulesNow: () => work.rules, leaving, left: ownAgain, open: (row) => { work.open(row); view("write"); } });
     listen();
     batch.takeUp(keep.read("batch"));
+    own = batch.at >= 0 ? keep.read("own") : null;
     work.takeUp(keep.read("work"));
-    fromBatch();
+    view(keep.read("view").name === "batch" ? "batch" : "write", { focus: false });
     document.documentElement.dataset.ready = "yes";
     counted((await json("v1/approved")).approved);
   } catch (error) {

@@ -9,6 +9,7 @@ import * as rules from "./rules.js";
 
 const UNREAD = 800; // milliseconds in which nobody has read a new text
 const ALTERNATIVES = 4;
+const NO_RULES = rules.key([]);
 const SIGNS = { said: ["✓", "said"], missing: ["✗", "not said"], wrong: ["!", "wrong"], unchecked: ["–", "not checked"], pending: ["·", ""] };
 const STATUS = { ok: "ok", doubtful: "doubtful", unfinished: "unfinished", abstained: "no text" };
 
@@ -30,7 +31,8 @@ export class Work {
   }
 
   empty() {
-    Object.assign(this, { text: "", result: null, pieces: [], seams: [], selected: -1, options: [], chosen: -1, made: "none", approvedText: null, pending: false, replaced: null });
+    Object.assign(this, { text: "", result: null, pieces: [], seams: [], selected: -1, options: [], chosen: -1, made: "none", approvedText: null, pending: false, replaced: null, under: null, editing: null, writtenFor: null });
+    this.steady = this.form.get();
   }
 
   // ---- What is kept ----
@@ -38,32 +40,36 @@ export class Work {
   toKeep() {
     const { text, result, options, chosen, made, approvedText } = this;
     const past = this.past.slice(-10).map((each) => ({ ...each, result: null }));
-    return { record: this.form.get(), rules: this.rules, text, result, options, chosen, made, approvedText, past };
+    return { record: this.form.get(), rules: this.rules, text, result, options, chosen, made, approvedText, under: this.under, writtenFor: this.writtenFor, past };
   }
 
   /** Takes up work that was kept; anything that does not fit is left out. */
   takeUp(kept) {
+    this.stopAll();
     this.form.set(asRecord(kept.record));
     this.rules = rules.asRules(kept.rules);
     this.empty();
     if (typeof kept.text === "string") this.text = kept.text;
-    const options = Array.isArray(kept.options) ? kept.options.filter((option) => typeof option === "string").slice(0, 12) : [];
+    const options = strings(kept.options);
     this.options = options;
     this.chosen = Number.isInteger(kept.chosen) && kept.chosen < options.length ? kept.chosen : -1;
     this.made = ["generated", "traced"].includes(kept.made) ? kept.made : "none";
     this.approvedText = typeof kept.approvedText === "string" ? kept.approvedText : null;
     this.result = asResult(kept.result);
-    this.past = (Array.isArray(kept.past) ? kept.past : []).filter((each) => typeof each?.text === "string")
-      .map(({ text }) => ({ text, result: null, options, chosen: options.indexOf(text), made: "traced" }));
+    this.under = this.result && typeof kept.under === "string" ? kept.under : null;
+    this.writtenFor = typeof kept.writtenFor === "string" ? kept.writtenFor : null;
+    this.past = pastOf(kept.past);
+    this.mode("read");
     this.adopt();
-    if (this.text && !this.result) this.check();
+    this.checkAgain();
   }
 
-  /** Another record with its text; rules for the old record go, rules for all stay. */
-  open({ record, result, text, options, made, approvedText }) {
+  /** Another record with its text; rules for the old record go, rules for all stay. Undo brings the old one back. */
+  open({ record, result, text, options, made, approvedText, under, writtenFor, own = [], past }) {
     this.stopAll();
-    this.rules = this.rules.filter((rule) => rule.always);
-    this.past = [];
+    if (past) this.past = past;
+    else this.remember();
+    this.rules = [...this.rules.filter((rule) => rule.always), ...own];
     this.form.set(record);
     this.empty();
     this.result = asResult(result);
@@ -72,9 +78,16 @@ export class Work {
     this.chosen = this.options.indexOf(this.text);
     this.made = made ?? (this.result ? "generated" : "none");
     this.approvedText = approvedText ?? null;
+    this.under = this.result ? (under ?? NO_RULES) : null;
+    this.writtenFor = writtenFor ?? (this.made === "generated" ? plain(this.form.get()) : null);
     this.mode("read");
     this.adopt();
-    if (this.text && !this.result) this.check();
+    this.checkAgain();
+  }
+
+  /** Looks at the text if that was not done, or not under the rules that hold now. */
+  checkAgain() {
+    if (this.text && (!this.result || this.isStale())) this.check();
   }
 
   stopAll() {
@@ -86,7 +99,7 @@ export class Work {
 
   // ---- Writing ----
 
-  async generate({ focus = false } = {}) {
+  async generate({ focus = false, remembered = false } = {}) {
     const table = this.form.get();
     if (!Object.keys(table).length) {
       this.complain({ message: "The record is empty.", remedy: "Fill in at least one field, or press Example." });
@@ -99,18 +112,20 @@ export class Work {
       const body = { table, rules: rules.sent(this.rules), alternatives: ALTERNATIVES };
       const start = rules.startOf(this.rules);
       if (start) body.start = start;
+      const under = rules.key(this.rules);
       const got = await this.asked((signal) => json("v1/generate", { body, signal }));
       if (!got) return;
       this.busy(false);
       this.complain(null);
-      this.remember();
+      if (!remembered) this.remember();
       this.replaced = this.made === "traced" && this.text && !this.options.includes(this.text) ? this.text : null;
       const result = got.answer.results[0];
       const before = this.text;
       // A second click on "Write the text" must not approve what has come to lie under the finger.
       this.freshUntil = performance.now() + UNREAD;
       setTimeout(() => this.tools(), UNREAD + 20);
-      this.take(result, "generated");
+      this.take(result, "generated", under);
+      this.writtenFor = plain(table);
       this.options = optionsOf(result);
       this.chosen = this.options.length ? 0 : -1;
       this.mode("read");
@@ -119,7 +134,7 @@ export class Work {
       if (focus) $("text-title").focus({ preventScroll: false });
     } catch (error) {
       this.busy(false);
-      this.complain(error, () => this.generate());
+      this.complain(error, () => this.generate({ remembered }));
     }
   }
 
@@ -129,7 +144,7 @@ export class Work {
     const text = this.text;
     if (!text.trim()) {
       this.checked.stop();
-      this.take({ text: "", content: [], slots: [], seams: {}, status: "ok" }, "none");
+      this.take({ text: "", content: [], slots: [], seams: {}, status: "ok" }, "none", rules.key(this.rules));
       this.text = text;
       this.adopt();
       return;
@@ -140,6 +155,7 @@ export class Work {
     const body = wordings.length ? { text, rules: wordings } : { text };
     const table = this.form.get();
     if (Object.keys(table).length) body.table = table;
+    const under = rules.key(this.rules);
     this.busy(true);
     try {
       const got = await this.checked((signal) => json(wordings.length ? "v1/gate" : "v1/trace", { body, signal }));
@@ -147,7 +163,11 @@ export class Work {
       this.busy(false);
       this.complain(null);
       const gaps = this.gaps().length;
-      this.take(wordings.length ? judged(got.answer) : got.answer, "traced");
+      // What is known of how a text was made stays known when only rules were added.
+      const mine = !this.pending && this.made === "generated" && this.result?.text === text ? this.result : null;
+      const broken = wordings.length ? brokenOf(got.answer) : [];
+      const result = mine ?? got.answer.result ?? got.answer;
+      this.take({ ...result, doubts: [...(mine?.doubts ?? []).filter(({ why }) => why !== "rule"), ...broken] }, mine ? "generated" : "traced", under);
       this.text = text;
       this.adopt();
       if (this.gaps().length !== gaps) say(this.sentence());
@@ -157,9 +177,12 @@ export class Work {
     }
   }
 
-  take(result, made) {
-    Object.assign(this, { result, made, text: result.text });
+  take(result, made, under) {
+    Object.assign(this, { result, made, under, text: result.text });
   }
+
+  /** Whether what is known of the text was found under other rules. */
+  isStale = () => Boolean(this.result) && this.text.trim() !== "" && this.under !== rules.key(this.rules);
 
   /** Draws what was taken. */
   adopt() {
@@ -174,20 +197,38 @@ export class Work {
     this.kept();
   }
 
-  remember() {
-    if (!this.text || this.past.at(-1)?.text === this.text) return;
-    const { text, result, options, chosen, made } = this;
-    this.past = [...this.past.slice(-29), { text, result, options, chosen, made }];
+  /** All that one click can change. */
+  now() {
+    const { text, result, options, chosen, made, approvedText, under, writtenFor } = this;
+    return { text, result, options, chosen, made, approvedText, under, writtenFor, rules: this.rules, record: this.form.get() };
+  }
+
+  /** Keeps what is there now for Undo: text, rules and record together. */
+  remember(now = this.now()) {
+    this.session = false;
+    this.editing = null;
+    this.steady = this.form.get();
+    const last = this.past.at(-1);
+    const isEmpty = !now.text && !now.rules.length && !Object.keys(now.record).length;
+    if ((isEmpty && !last) || (last && sameState(last, now))) return;
+    this.past = [...this.past.slice(-29), now];
   }
 
   undo() {
-    const last = this.past.pop();
-    if (!last) return;
+    let last = this.past.pop();
+    while (last && sameState(last, this.now())) last = this.past.pop();
+    if (!last) {
+      this.tools();
+      return;
+    }
     this.stopAll();
-    Object.assign(this, last, { replaced: null });
+    const { record, ...before } = last;
+    if (JSON.stringify(record) !== JSON.stringify(this.form.get())) this.form.set(record);
+    Object.assign(this, before, { replaced: null, editing: null, session: false });
+    this.steady = this.form.get();
     this.adopt();
-    if (!this.result) this.check();
-    say(`Back: ${this.text}`);
+    this.checkAgain();
+    say(`Back: ${[this.text, ...this.rules.map((rule) => `Rule: ${rules.inWords(rule)}.`)].join(" ") || "nothing written yet."}`);
   }
 
   choose(index) {
@@ -230,7 +271,7 @@ export class Work {
     if (!this.session) this.remember();
     this.session = true;
     this.asked.stop();
-    this.replaced = null;
+    this.replaced = this.writtenFor = null; // from now on it is a person's own
     this.setText(text);
     this.chosen = this.options.indexOf(text);
     this.alternatives();
@@ -258,12 +299,19 @@ export class Work {
     if (index !== this.selected) this.select(index, { quiet: true });
   }
 
-  recordChanged() {
+  /** A field has another value; going from field to field makes steps for Undo. */
+  recordChanged(name) {
+    if (this.editing !== name) {
+      this.remember({ ...this.now(), record: this.steady });
+      this.editing = name;
+    }
+    this.steady = this.form.get();
     this.more();
     this.slots();
     this.kept();
     if (!this.text) return;
     this.pending = true;
+    this.status();
     this.tools();
     this.checkLater();
   }
@@ -271,6 +319,17 @@ export class Work {
   // ---- Drawing ----
 
   unsaid = () => (this.result?.slots ?? []).filter((slot) => slot.status === "missing" || slot.status === "wrong");
+
+  /** The excluded texts that words stand in. */
+  unwanted = () => [...new Set(this.pieces.map((piece) => piece.id))].filter((id) => this.rules.some((rule) => rule.kind === "never" && rule.value === id));
+
+  /** How many of the rules shown the text breaks. */
+  broken = () => (this.text.trim() && this.result ? this.unwanted().length + (this.result.doubts ?? []).filter((doubt) => doubt.why === "rule").length : 0);
+
+  newWords = () => this.gaps().reduce((sum, gap) => sum + Math.max(1, this.text.slice(gap.start, gap.stop).match(/[\p{L}\p{N}]+(?:['’-][\p{L}\p{N}]+)*/gu)?.length ?? 0), 0);
+
+  /** Whether the record is another than the one that the text was written for. */
+  isOutdated = () => this.writtenFor !== null && this.text.trim() !== "" && this.writtenFor !== plain(this.form.get());
 
   gaps = () => this.pieces.filter((piece) => piece.kind === "gap");
 
@@ -315,18 +374,18 @@ export class Work {
 
   /** What is to be said of the text, in one sentence. */
   sentence() {
-    if (!this.result) return this.text ? "Looking where the words come from …" : "";
+    if (!this.result || this.isStale()) return this.text ? "Looking where the words come from …" : "";
     const { status, reason, doubts } = this.result;
     if (status === "abstained" || (!this.text && reason)) return `${this.rules.length ? "No text keeps your rules: " : ""}${capital(plainly(reason ?? "none was found"), this.rules.length)} ${this.rules.length ? "Remove a rule, or fill in more fields." : "Fill in more fields, or press Edit and write it yourself."}`;
     if (!this.text.trim()) return "";
     const gaps = this.gaps();
-    const said = [];
+    const said = this.isOutdated() ? ["The record has changed since: write again. The text is for the earlier values."] : [];
     // What is not said, and seams, are told below.
     if (doubts?.length) said.push(...doubts.filter(({ why }) => why !== "slot" && why !== "seam").map((doubt) => sentenceOf(doubt.what)));
     else if (reason) said.push(sentenceOf(reason));
-    const unwanted = [...new Set(this.pieces.map((piece) => piece.id))].filter((id) => this.rules.some((rule) => rule.kind === "never" && rule.value === id));
+    const unwanted = this.unwanted();
     if (unwanted.length) said.push(`Some words stand in ${unwanted.join(", ")}, which you exclude.`);
-    if (gaps.length) said.push(`${gaps.length === 1 ? "A gap" : "Gaps"}, in no approved text and not in the record: ${gaps.slice(0, 5).map((gap) => `“${isolated(this.text.slice(gap.start, gap.stop))}”`).join(", ")}${gaps.length > 5 ? ", …" : "."}`);
+    if (gaps.length) said.push(`New words, in no approved text and not in the record: ${gaps.slice(0, 5).map((gap) => `“${isolated(this.text.slice(gap.start, gap.stop))}”`).join(", ")}${gaps.length > 5 ? ", …" : "."}`);
     else if (!this.pieces.some((piece) => piece.kind === "vocabulary")) said.push("Every word has a source.");
     said.push(...slotRemarks(this.result.slots));
     if (this.seams.length) said.push(`At ${count(this.seams.length, "place")} (¦) words meet that no approved text has side by side.`);
@@ -337,12 +396,13 @@ export class Work {
     const label = $("status");
     const gaps = this.gaps().length;
     let [kind, words] = ["none", ""];
-    if (this.result && (this.text.trim() || this.result.status === "abstained")) {
+    if (this.isStale()) [kind, words] = ["waiting", "checking"];
+    else if (this.result && (this.text.trim() || this.result.status === "abstained")) {
       kind = this.result.status;
       words = STATUS[kind] ?? kind;
       const unsaid = this.unsaid().length;
-      const broken = (this.result.doubts ?? []).filter((doubt) => doubt.why === "rule").length;
-      if (kind === "ok" && (gaps || unsaid || broken)) [kind, words] = ["doubtful", [broken && `${count(broken, "rule")} broken`, gaps && count(gaps, "gap"), unsaid && `${count(unsaid, "value")} to check`].filter(Boolean).join(", ")];
+      const broken = this.broken();
+      if (kind !== "abstained" && (broken || this.isOutdated() || (kind === "ok" && (gaps || unsaid)))) [kind, words] = ["doubtful", [this.isOutdated() && "record changed", broken && breaks(broken), gaps && inNew(this.newWords()), unsaid && `${count(unsaid, "value")} to check`].filter(Boolean).join(", ")];
     }
     label.dataset.status = kind;
     label.textContent = words;
@@ -365,7 +425,8 @@ export class Work {
     $("undo").disabled = !this.past.length;
     $("play").disabled = !this.result?.row || !has;
     $("approve").disabled = !has || done || this.schema.can?.approve === false || performance.now() < (this.freshUntil ?? 0);
-    $("approve").textContent = done ? "Approved ✓" : gaps ? `Approve with ${count(gaps, "gap")}` : "Approve";
+    const broken = this.broken();
+    $("approve").textContent = done ? "Approved ✓" : broken ? `Approve although it ${breaks(broken)}` : gaps ? `Approve with ${inNew(this.newWords())}` : "Approve";
     if (!done) $("approved-now").textContent = "";
   }
 
@@ -392,8 +453,10 @@ export class Work {
     refill($("rules"), ...this.rules.map((rule) => rules.chip(rule, {
       remove: () => this.removeRule(rule),
       toggle: () => {
+        this.remember();
         this.rules = this.rules.map((other) => (other === rule ? { ...rule, always: !rule.always } : other));
         this.ruleChips();
+        this.tools();
         this.kept();
       },
     })));
@@ -444,16 +507,19 @@ export class Work {
   }
 
   actions(piece, words) {
-    const act = (label, rule, title) => rules.possible(rule.kind, this.schema)
-      ? h("button", { type: "button", title, on: { click: () => this.addRule(rule) } }, label) : null;
-    const edit = h("button", { type: "button", on: { click: () => this.mode("edit", piece.stop) } }, "Edit here");
-    const forbid = act("Don’t say this", { kind: "forbid", value: words, always: false }, "No text may say these words");
+    const button = (label, why, click) => {
+      const id = `why-${label.toLowerCase().replace(/[^a-z]+/g, "-")}`;
+      return h("div", { class: "act" }, h("button", { type: "button", title: why, "aria-describedby": id, on: { click } }, label), h("p", { class: "hint", id }, why));
+    };
+    const act = (label, rule, why) => (rules.possible(rule.kind, this.schema) ? button(label, why, () => this.addRule(rule)) : null);
+    const edit = button("Edit here", "Change the words yourself.", () => this.mode("edit", piece.stop));
+    const forbid = act("Don’t say this", { kind: "forbid", value: words, always: false }, "No text for this record may say these words.");
     if (piece.kind === "neighbor") {
-      return [act("Don’t use it here", { kind: "never", value: piece.id, always: false }, "For this record"),
-        act("Never use it", { kind: "never", value: piece.id, always: true }, "For every record, until the rule is removed"),
-        forbid, act("Start from it", { kind: "start", value: piece.id, always: false }, "The text is made by changing this one"), edit];
+      return [act("Don’t use it here", { kind: "never", value: piece.id, always: false }, "Write this text again without this source."),
+        act("Never use it", { kind: "never", value: piece.id, always: true }, "The same for every record, until you remove the rule."),
+        forbid, act("Start from it", { kind: "start", value: piece.id, always: false }, "Write this text again by changing this source."), edit];
     }
-    if (piece.kind === "table" && piece.field) return [act(`Must say ${shorten(piece.field, 30)}`, { kind: "require", value: piece.field, always: false }, "Every text must say this field"), edit];
+    if (piece.kind === "table" && piece.field) return [act(`Must say ${shorten(piece.field, 30)}`, { kind: "require", value: piece.field, always: false }, "Every text must say this, as the record writes it."), edit];
     return [forbid, edit];
   }
 
@@ -473,16 +539,20 @@ export class Work {
 
   /** Other rules, another text. What stood there before can be brought back. */
   setRules(list, message, added = null) {
+    this.remember();
     this.rules = list;
     document.querySelector(".pane.source").classList.remove("open"); // on a phone it lies over the new text
     this.ruleChips();
     this.slots();
+    this.status();
+    this.tools();
     this.kept();
     say(message);
     const chips = $("rules").querySelectorAll("li.chip");
     const at = added ? list.indexOf(added) : -1;
     (chips[at]?.querySelector(".remove") ?? $("forbid-words")).focus({ preventScroll: true });
-    if (Object.keys(this.form.get()).length) this.generate();
+    if (Object.keys(this.form.get()).length) this.generate({ remembered: true });
+    else this.checkAgain();
   }
 
   // ---- Leaving ----
@@ -504,6 +574,13 @@ export class Work {
     } catch (error) {
       this.complain(error, () => this.approve());
     }
+  }
+
+  /** This text is no longer approved. */
+  forget(text) {
+    this.approvedText = withoutApproval(this.approvedText, text);
+    this.past = this.past.map((each) => ({ ...each, approvedText: withoutApproval(each.approvedText, text) }));
+    this.tools();
   }
 
   listen() {
@@ -562,20 +639,37 @@ export class Work {
   }
 }
 
+/** A record in a form that can be compared: the order of its fields says nothing. */
+const plain = (record) => JSON.stringify(Object.entries(record).sort(([one], [other]) => (one < other ? -1 : 1)));
+
+const inNew = (words) => count(words, "new word");
+
+const breaks = (broken) => (broken === 1 ? "breaks a rule" : `breaks ${broken} rules`);
+
 export const sentenceOf = (clause) => capital(/[.!?]$/.test(clause) ? clause : `${clause}.`);
 
 /** What was approved is a text for a record: if either changes, it is not approved. */
 export const approvalOf = (text, record) => JSON.stringify([text, record]);
 
+export const withoutApproval = (approved, text) => (approved && JSON.parse(approved)[0] === text ? null : approved);
+
 /** The most frequent reason for no text, in words for people who have not read the glossary. */
 export const plainly = (reason) => reason.replace(/^[a-z]+(?:-[a-z]+)+: /, "").replace("no neighbor can be used: each shows a field that this table lacks", "no approved text fits: each says something that this record does not have")
   .replace("no text of the store may be spliced from", "every approved text is excluded");
 
-/** A trace by the gate, with the rules that the text breaks as doubts. */
-function judged({ result, reasons }) {
-  const broken = reasons.filter((reason) => reason.why === "rule");
-  return { ...result, doubts: broken.map((reason) => ({ why: "rule", what: capital(reason.what.replace(/^[a-z-]+: /, "")) })) };
-}
+/** The rules that a text breaks by the gate, as doubts. */
+const brokenOf = ({ reasons }) => reasons.filter((reason) => reason.why === "rule").map((reason) => ({ why: "rule", what: capital(reason.what.replace(/^[a-z-]+: /, "")) }));
+
+const sameState = (one, other) => one.text === other.text && JSON.stringify([one.rules, one.record]) === JSON.stringify([other.rules, other.record]);
+
+/** Steps for Undo as they may have been kept. */
+const pastOf = (kept) => (Array.isArray(kept) ? kept : []).filter((each) => typeof each?.text === "string").map((each) => {
+  const options = strings(each.options);
+  return { text: each.text, result: asResult(each.result), options, chosen: options.indexOf(each.text), made: "traced", under: null, writtenFor: typeof each.writtenFor === "string" ? each.writtenFor : null, approvedText: typeof each.approvedText === "string" ? each.approvedText : null,
+    rules: rules.asRules(each.rules), record: asRecord(each.record) };
+});
+
+const strings = (value) => (Array.isArray(value) ? value.filter((each) => typeof each === "string").slice(0, 12) : []);
 
 /** What the text does not say, and what it says wrongly. */
 export function slotRemarks(slots) {
