@@ -246,8 +246,12 @@ class Store:
     def trigrams(self) -> Trigrams:
         """The trigrams of the texts that may be neighbors, their values masked and typed by field."""
         rows: list[int] = np.flatnonzero(self.offered).tolist()
+
         # The texts of a table are often near each other; all tables of a large store would take gigabytes.
-        linearized = lru_cache(TABLES_AT_ONCE)(lambda number: self.linearize(self.tables[number]))
+        @lru_cache(TABLES_AT_ONCE)
+        def linearized(number: int) -> Linearized:
+            return self.linearize(self.tables[number])
+
         return Trigrams.of(
             typed(tokenize(self.texts[row], self.tokenizer), linearized(int(self.table_of[row]))).words
             for row in rows
