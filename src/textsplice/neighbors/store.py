@@ -56,7 +56,6 @@ from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID, UNKNOWN_ID
 
 FORMAT = 1
 REMEDY = "Run `textsplice prepare` again."
-TABLES_AT_ONCE = 10_000  # in memory
 ABOUT, TEXTS, TABLES = "store.json", "texts.parquet", "tables.parquet"
 
 
@@ -245,16 +244,15 @@ class Store:
     @cached_property
     def trigrams(self) -> Trigrams:
         """The trigrams of the texts that may be neighbors, their values masked and typed by field."""
-        rows: list[int] = np.flatnonzero(self.offered).tolist()
 
         # The texts of a table are often near each other; all tables of a large store would take gigabytes.
-        @lru_cache(TABLES_AT_ONCE)
+        @lru_cache(10_000)
         def linearized(number: int) -> Linearized:
             return self.linearize(self.tables[number])
 
         return Trigrams.of(
             typed(tokenize(self.texts[row], self.tokenizer), linearized(int(self.table_of[row]))).words
-            for row in rows
+            for row in map(int, np.flatnonzero(self.offered))
         )
 
     def only(self, keep: NDArray[np.bool_]) -> Store:
@@ -400,14 +398,13 @@ def _begin_and_end(rows: Ragged) -> bool:
 
 
 def _read_about(folder: Path) -> dict[str, object]:
-    remedy = "Run `textsplice prepare` again."
-    about = read_object(folder / ABOUT, StorageError, remedy=remedy)
+    about = read_object(folder / ABOUT, StorageError, remedy=REMEDY)
     match about:
         case {"format": int(version)} if version != FORMAT:
             raise StorageError(
                 f"is a store of format {version!r}; this version reads {FORMAT}.",
                 where=str(folder),
-                remedy=remedy,
+                remedy=REMEDY,
             )
         case {"format": int(), "tokenizer": str(tokenizer), "fold": list(fold)} if tokenizer in get_args(
             Tokenizer
