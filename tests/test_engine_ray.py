@@ -138,19 +138,19 @@ def test_something_else_that_listens_is_no_cluster(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_cluster_of_another_version_of_the_package_is_a_sentence(cluster: Any, tmp_path: Path) -> None:
-    """The node has a copy of the package that calls itself something else."""
+    """A node has a copy of the package that calls itself something else, and it alone has the memory."""
     shutil.copytree(SOURCE / "textsplice", tmp_path / "old" / "textsplice")
     init = tmp_path / "old" / "textsplice" / "__init__.py"
     init.write_text(init.read_text().replace("__version__ = ", '__version__ = "0.0.1" or '))
     other = cluster.add_node(
-        num_cpus=8, object_store_memory=STORE, env_vars=node_environment(tmp_path / "old")
+        num_cpus=1, memory=2 << 40, object_store_memory=STORE, env_vars=node_environment(tmp_path / "old")
     )
     assert other
     with (
         pytest.raises(StorageError, match=r"has textsplice 0\.0\.1 .*Install the same version"),
         Parts.opened(tmp_path / "parts") as place,
     ):
-        open_engine(f"ray:{cluster.address}").run(Work(DOUBLING, {}, memory=1 << 20), PARTS, place)
+        open_engine(f"ray:{cluster.address}").run(Work(DOUBLING, {}, memory=1 << 40), PARTS, place)
 
 
 @pytest.mark.slow
