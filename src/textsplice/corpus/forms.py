@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import lru_cache
 
 from textsplice.corpus.table import Example, Table
 
@@ -54,7 +54,7 @@ FORMS: dict[str, Form] = {
 }
 
 
-@cache
+@lru_cache(maxsize=64)
 def parse_forms(settings: Sequence[str]) -> Mapping[str, Form]:
     """The form of each field, from `price=1,000`; what is no form is left out."""
     parts = (setting.rpartition("=") for setting in settings)
