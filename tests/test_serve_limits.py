@@ -73,7 +73,7 @@ def test_other_names_of_this_machine_and_other_pages_are_refused(served: Served)
         problem(served.client.get("/v1/schema", headers={"Host": host}), 403, "host")
     for host in ("127.0.0.1", "localhost:1234", "[::1]:80", "LOCALHOST"):
         assert served.client.get("/v1/schema", headers={"Host": host}).status_code == 200
-    for origin in ("http://evil.example", "null", "https://127.0.0.1:1"):
+    for origin in ("http://evil.example", "null", "https://127.0.0.1:1", "http://[", "http://[::1", ""):
         problem(served.client.get("/v1/schema", headers={"Origin": origin}), 403, "origin")
     own = served.client.get("/v1/schema", headers={"Origin": served.url})
     assert own.status_code == 200
@@ -289,6 +289,19 @@ def test_beyond_the_bound_requests_are_refused_at_once_and_the_others_answered(s
         go.set()
         assert all(each.result()["id"] == "0" for each in waiting)
     assert served.service.admitted == 0
+
+
+def test_more_requests_than_are_held_at_once_are_refused_as_others_are(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("textsplice.serve.guard.MOST_REQUESTS", 1)
+    with served.busy() as go, ThreadPoolExecutor(1) as pool:
+        first = pool.submit(result, served, {"name": "Walk"})
+        until(lambda: served.service.admitted == 1)
+        problem(served.client.get("/v1/health"), 503, "busy")
+        go.set()
+        assert first.result()["id"] == "0"
+    until(lambda: served.client.get("/v1/health").status_code == 200)
 
 
 @pytest.mark.parametrize("accept", ["application/json", "application/x-ndjson"])

@@ -31,6 +31,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+MOST_REQUESTS = 1000  # at once, refused ones among them
 LINGER, LINGER_BODIES = 2.0, 16  # seconds, and times the largest body
 OPEN = ("/", "/v1/health")  # and what begins with /page/: they hold nothing of anybody's
 _NOTHING = "default-src 'none'; frame-ancestors 'none'"
@@ -65,7 +66,7 @@ class Access:
         if self.token is None and _name(host) not in LOOPBACK:
             # A page elsewhere could give its own name the address of this machine.
             return Problem(403, f"{host!r} is not this machine.", code="host", remedy="Use 127.0.0.1.")
-        if origin is not None and origin not in self.origins and urlsplit(origin).netloc != host:
+        if origin is not None and origin not in self.origins and _place_of(origin) != host:
             remedy = "The server must be started with --allow-origin for it."
             return Problem(403, f"pages of {origin!r} may not ask.", code="origin", remedy=remedy)
         if self.token is None or path in OPEN or path.startswith("/page/"):
@@ -100,6 +101,7 @@ class Guard:
         self.access, self.body_bytes, self.seconds = access, body_bytes, seconds
         self.metrics, self.log = metrics, log
         self.page_policy = page_policy().encode()
+        self.running = 0
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """One request."""
@@ -109,7 +111,10 @@ class Guard:
         answer = _Answer(send, self._headers(scope["path"]))
         began = time.monotonic()
         length = 0
+        self.running += 1
         try:
+            if self.running > MOST_REQUESTS:
+                raise Problem(503, f"{MOST_REQUESTS:,} requests are under way.", remedy="Ask again later.")
             headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
             refused = self.access.refusal(scope["path"], headers) or self._full(scope)
             if refused is not None:
@@ -128,6 +133,8 @@ class Guard:
         except Exception as error:
             self.log({"event": "mistake", "error": type(error).__name__, "place": _place(error)})
             await answer.problem(_mistake(error), scope, receive)
+        finally:
+            self.running -= 1
         self._tell(scope, answer, time.monotonic() - began, length)
 
     def _full(self, scope: Message) -> Problem | None:
@@ -242,6 +249,14 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return replay
+
+
+def _place_of(origin: str) -> str | None:
+    """The name and port in an Origin header; None if it is none."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None
 
 
 def _name(host: str) -> str:

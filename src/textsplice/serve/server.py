@@ -21,7 +21,6 @@ from textsplice.parsing import read_text
 from textsplice.serve.guard import json_lines
 
 LEAST_TOKEN = 16
-MOST_CONNECTIONS = 1000
 SWITCH = 0.0001  # seconds; Python's own is fifty times as long
 
 
@@ -99,7 +98,6 @@ def make_server(app: FastAPI, *, seconds: float) -> Server:
         date_header=True,
         proxy_headers=False,
         ws="none",
-        limit_concurrency=MOST_CONNECTIONS,
         timeout_graceful_shutdown=int(seconds) + 1,
         timeout_keep_alive=30,
         h11_max_incomplete_event_size=64 << 10,
