@@ -75,7 +75,8 @@ class Derivations:
         masked = target.copy()
         for start, stop in mask_runs(text, table.value_tokens()):
             masked[start + 1 : stop + 1] = MASK_ID
-        near = self._index.search(masked, LOOKED_AT, allow=allow[self._offered])
+        some = None if allow is self.offers.store.offered else allow[self._offered]
+        near = self._index.search(masked, LOOKED_AT, allow=some)
         rows = self._offered[near].astype(np.int32)
         segments = np.array(table.segment_numbers(), dtype=np.int32)
         tokens = np.array(words.encode(table.tokens), dtype=np.int32)

@@ -15,7 +15,6 @@ I64 = NDArray[np.int64]
 
 # Sums in any order, so that several products are added at once; nothing else of what fast math allows.
 ANY_ORDER = {"reassoc", "contract", "nsz"}
-NO_NAN = {"nnan", "nsz"}  # so that several numbers are compared at once
 # exp(x) = 2^n exp(r) with |r| <= log(2) / 2, and exp(r) as in Cephes' expf; log(2) is HIGH + LOW.
 LEAST = np.float32(-87.0)  # exp of less would be no normal number
 LOG2E, HALF, ONE = np.float32(1.44269504), np.float32(0.5), np.float32(1)
@@ -24,15 +23,6 @@ P0, P1, P2 = np.float32(1.9875691500e-4), np.float32(1.3981999507e-3), np.float3
 P3, P4, P5 = np.float32(4.1665795894e-2), np.float32(1.6666665459e-1), np.float32(5.0000001201e-1)
 EXPONENT_BIAS, EXPONENT_SHIFT = np.int32(127), np.int32(23)
 BLOCK = 64  # shares that are looked at together
-
-
-@njit(cache=True, nogil=True, fastmath=NO_NAN)
-def highest_of(values: F32) -> np.float32:
-    """The highest of some numbers."""
-    highest = np.float32(-np.inf)
-    for value in values:
-        highest = max(highest, value)
-    return highest
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "nsz"})
@@ -53,8 +43,8 @@ def write_exps(values: F32, highest: np.float32, exps: F32, bits: NDArray[np.int
 def sum_of(values: F32) -> np.float32:
     """The sum of some numbers."""
     total = np.float32(0)
-    for value in values:
-        total += value
+    for i in range(len(values)):  # a loop over the values themselves is not compiled to vectors
+        total += values[i]
     return total
 
 
@@ -84,7 +74,7 @@ def mix(
                 fits[head, t] = fit * scale
         for head in range(heads):
             own, answer = fits[head, :count], mixed[text, head]
-            write_exps(own, highest_of(own), weights[:count], bits[:count])
+            write_exps(own, own.max(), weights[:count], bits[:count])
             total = sum_of(weights[:count])
             answer[:] = 0
             for t in range(count):
@@ -97,6 +87,7 @@ def mix(
 @njit(cache=True, nogil=True)
 def find_best(
     words: F32,  # [H, D]: the scores of words; those from the last on share one
+    highest_words: F32,  # [H]
     generable: int,  # how many words there are
     keys: F32,  # [slots, W]: the scores of keys
     slots: I64,  # [H]
@@ -122,7 +113,7 @@ def find_best(
     for text in range(len(words)):
         scores, own = words[text], keys[slots[text]]
         closed, choice_of = shut[case[text]], of_key[case[text]]
-        highest = highest_of(scores)
+        highest = highest_words[text]
         for w in range(len(own)):
             if not closed[w]:
                 highest = max(highest, own[w])
@@ -153,16 +144,18 @@ def write_highest(shares: F32, best: F32, choice: I64) -> None:
     """Writes the highest shares that are above 0, and where they are; of equal ones the first."""
     best[:] = 0
     choice[:] = 0
+    bits, bars = shares.view(np.int32), best.view(np.int32)  # ordered alike, and several are compared at once
     for first in range(0, len(shares), BLOCK):
-        block = shares[first : first + BLOCK]
-        bar, above = best[-1], 0
-        for share in block:
-            above |= share > bar
-        if above:
-            for i in range(len(block)):
-                if block[i] > best[-1]:
-                    place = len(best) - 1
-                    while place and best[place - 1] < block[i]:
-                        best[place], choice[place] = best[place - 1], choice[place - 1]
-                        place -= 1
-                    best[place], choice[place] = block[i], first + i
+        last = min(first + BLOCK, len(shares))
+        highest = np.int32(0)
+        for i in range(first, last):
+            highest = max(highest, bits[i])
+        if highest <= bars[-1]:
+            continue
+        for i in range(first, last):
+            if shares[i] > best[-1]:
+                place = len(best) - 1
+                while place and best[place - 1] < shares[i]:
+                    best[place], choice[place] = best[place - 1], choice[place - 1]
+                    place -= 1
+                best[place], choice[place] = shares[i], i

@@ -86,9 +86,10 @@ def best_of(scored: Scored, choices: Choices, shut: Tensor, width: int) -> Best:
     shape = (len(scored.words), width + 1)
     shares, totals = np.empty(shape, dtype=np.float32), np.empty(shape[0], dtype=np.float32)
     choice, key = np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64)
-    words, keys = np.asarray(scored.words), np.asarray(scored.keys)
-    tables = (choices.of_key, np.asarray(shut), choices.begin, choices.end, choices.ids.shape[1])
-    find_best(words, choices.generable, keys, scored.slots, scored.case, *tables, shares, choice, key, totals)
+    words, highest = np.asarray(scored.words), np.asarray(scored.words.amax(dim=1))
+    keys = (np.asarray(scored.keys), scored.slots, scored.case, choices.of_key, np.asarray(shut))
+    marks = (choices.begin, choices.end, choices.ids.shape[1])
+    find_best(words, highest, choices.generable, *keys, *marks, shares, choice, key, totals)
     return Best(_logs(shares) - _logs(totals)[:, None], choice, key)
 
 
