@@ -146,13 +146,12 @@ def write_highest(shares: F32, best: F32, choice: I64) -> None:
     choice[:] = 0
     bits, bars = shares.view(np.int32), best.view(np.int32)  # ordered alike, and several are compared at once
     for first in range(0, len(shares), BLOCK):
-        last = min(first + BLOCK, len(shares))
-        highest = np.int32(0)
-        for i in range(first, last):
-            highest = max(highest, bits[i])
+        block, highest = bits[first : first + BLOCK], np.int32(0)
+        for i in range(len(block)):
+            highest = max(highest, block[i])
         if highest <= bars[-1]:
             continue
-        for i in range(first, last):
+        for i in range(first, first + len(block)):
             if shares[i] > best[-1]:
                 place = len(best) - 1
                 while place and best[place - 1] < shares[i]:
