@@ -1,13 +1,14 @@
 """CPU seconds a table of every way to write, in one run, in turns, batch by batch.
 
-    python benchmarks/proposers.py models/e2e-drafts [--full runs/e2e-distilled] [--references e2e:data/e2e]
+    python benchmarks/proposers.py models/e2e-drafts [--full models/e2e-full] [--references e2e:data/e2e]
         [--split dev] [--every 8] [--store PREPARED] [--baseline CHECKOUT]
 
 The yardstick is `transformers`' BART of the writer's size: random weights, beam 5, texts as long as the
 references. Beside it: the run's own S2S+copy or LRT with a beam of 5 and its most probable text, the same
-texts as drafts (the cost of provenance), the run's own settings and, with `--full`, FULL with one beam of 5
-as in the paper and with its own settings. With `--baseline`, the `src` of another checkout writes the same
-batches in a process of its own, in turns with this one, and texts and splices are compared.
+texts as drafts (the cost of provenance), with alternatives and, like BART's, without; the run's own settings
+and, with `--full`, FULL with one beam of 5 as in the paper and with its own settings. With `--baseline`, the
+`src` of another checkout writes the same batches in a process of its own, in turns with this one, and texts
+and splices are compared. `--only` names ways by a part of their names.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import torch
@@ -30,6 +31,7 @@ from textsplice.cli.reading import distinct_tables
 from textsplice.cli.systems import open_system
 from textsplice.config import SearchConfig
 from textsplice.corpus import Table, read_corpus
+from textsplice.runs.recognized import is_export
 from textsplice.splicer import Splicer
 
 PAPER = SearchConfig(beam=5, choose="likelihood", start_neighbors=1, slots_first=False)
@@ -40,16 +42,26 @@ Way = Callable[[Sequence[Table]], Written]
 
 def ways(writer: Splicer, full: Splicer | None) -> dict[str, tuple[Splicer, SearchConfig]]:
     """Each way to write: who, and with which settings."""
-    own = writer.config.search
+    own, drafts = writer.config.search, replace(PAPER, proposers=("drafts",))
+    settings = f"drafts, {max(len(own.writers), 1)} writers, beam {own.beam}, {own.choose}"
     found = {
         "token beam of 5, no sources": (writer, PAPER),
-        "the same as drafts": (writer, replace(PAPER, proposers=("drafts",))),
-        f"drafts, {max(len(own.writers), 1)} writers, beam {own.beam}, {own.choose}": (writer, own),
+        "the same as drafts": (writer, drafts),
+        "the same as drafts, alternatives 0": (writer, alone(drafts)),
+        settings: (writer, own),
+        f"{settings}, alternatives 0": (writer, alone(own)),
     }
     if full is not None:
         found["FULL, one beam of 5, most probable"] = (full, PAPER)
+        found["FULL, one beam of 5, alternatives 0"] = (full, alone(PAPER))
         found["FULL, its own settings"] = (full, full.config.search)
     return found
+
+
+def alone(search: SearchConfig) -> SearchConfig:
+    """Without alternatives; an older checkout, which has no such setting, gives them."""
+    known = {field.name for field in fields(search)}
+    return replace(search, alternatives=0) if "alternatives" in known else search
 
 
 def write(splicer: Splicer, search: SearchConfig, tables: Sequence[Table]) -> Written:
@@ -119,16 +131,22 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--length", type=int, default=27, help="tokens of BART's texts; 27 is E2E's mean")
     parser.add_argument("--baseline", type=Path, help="a checkout of another commit")
+    parser.add_argument("--only", action="append", metavar="PART", help="repeatable")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "proposers.json")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
 
     writer = open_system(arguments.run, arguments.store)
-    full = open_system(arguments.full, None) if arguments.full else None
+    texts = arguments.store if arguments.full and is_export(arguments.full) else None
+    full = open_system(arguments.full, texts) if arguments.full else None
     examples = distinct_tables(read_corpus(arguments.references, arguments.split))
     tables = [example.table for example in examples][:: arguments.every]
-    systems = ways(writer, full)
+    systems = {
+        name: way
+        for name, way in ways(writer, full).items()
+        if not arguments.only or any(part in name for part in arguments.only)
+    }
     for way in systems.values():  # kernels are compiled before the clock runs
         write(*way, tables[:2])
     if arguments.serve:

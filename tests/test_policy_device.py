@@ -16,6 +16,8 @@ from textsplice.errors import ConfigError
 from textsplice.policy.checkpoint import new_policy
 from textsplice.policy.device import resolve, to_device
 from textsplice.policy.full.policy import FullPolicy
+from textsplice.policy.lrt import plain
+from textsplice.policy.lrt.scoring import best_by_tensors
 from textsplice.policy.policy import Policy
 from textsplice.search.rules import ForbidWords, RequireFields
 from textsplice.training.optimizer import clip_, flat_gradients, new_optimizer
@@ -73,7 +75,8 @@ def test_a_part_of_a_batch_left_on_the_cpu_is_noticed(kind: str, lost: str) -> N
 
 @pytest.mark.parametrize("ruled", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_search_stays_on_the_device(kind: str, ruled: bool) -> None:
+def test_a_search_stays_on_the_device(kind: str, ruled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plain, "best_of", best_by_tensors)  # as on the device, so that the same is read
     some = problems(kind)[:4]
     if ruled:
         rules = (RequireFields(["f0"]), ForbidWords(["w9"]))

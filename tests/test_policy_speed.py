@@ -18,6 +18,7 @@ from textsplice.policy.full.tables import Tables, encode_tables
 from textsplice.policy.kept import Kept
 from textsplice.policy.lrt.attention import Places, attend_gathered, attend_to
 from textsplice.policy.lrt.policy import LrtPolicy
+from textsplice.policy.lrt.scoring import Choices, Scored, best_by_tensors, best_of
 from textsplice.policy.lrt.tree import Trees
 from textsplice.search.choose import ORDER, similarities
 from textsplice.text.vocabulary import BEGIN_ID
@@ -72,9 +73,56 @@ def test_attention_by_numbers_of_rows_is_attention_to_these_rows() -> None:
     drawn = torch.Generator().manual_seed(1)
     query, read = torch.randn(3, 24, generator=drawn), torch.randn(7, 48, generator=drawn)
     places = Places(np.array([[0, 4, 2], [6, 6, 1], [5, 0, 3]]), np.array([3, 2, 1]))
-    found = attend_to(query, read, places, heads=4)
-    assert torch.allclose(found, attend_gathered(query, read, places, heads=4), atol=1e-6)
+    found = attend_to(query, read, places, (4, 6))
+    assert torch.allclose(found, attend_gathered(query, read, places, (4, 6)), atol=1e-6)
     assert torch.allclose(found[2], read[5, 24:])  # one row has all the weight
+    both = torch.cat([torch.randn(7, 24, generator=drawn), read], dim=1)  # as self-attention projects them
+    expected = attend_to(both[:3, :24].contiguous(), read, places, (4, 6))
+    for attention in (attend_to, attend_gathered):
+        assert torch.allclose(attention(both[:3], both, places, (4, 6)), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("distinct", [9, 150])
+def test_the_best_words_are_those_with_the_highest_sums_over_their_keys(distinct: int) -> None:
+    drawn, rng = torch.Generator().manual_seed(distinct), np.random.default_rng(distinct)
+    generable, others, texts, tables, width = 150, 4, 20, 3, 7
+    choices = Choices(
+        2,
+        1,
+        generable,
+        np.zeros((tables, generable + others), dtype=np.int64),
+        rng.integers(0, generable + others, (tables, 30)),
+    )
+    shut = torch.rand(tables, 30, generator=drawn) < 0.3
+    scored = Scored(
+        3 * torch.randn(texts, distinct, generator=drawn),
+        3 * torch.randn(2 * texts, 30, generator=drawn),
+        rng.permutation(2 * texts)[:texts],
+        rng.integers(0, tables, texts),
+    )
+    found, same = (best(scored, choices, shut, width) for best in (best_of, best_by_tensors))
+    np.testing.assert_allclose(found.scores, same.scores, atol=1e-5)
+    assert found.choice[:, -1].tolist() == [1] * texts
+    for text in range(texts):
+        words = [float(scored.words[text, min(word, distinct - 1)]) for word in range(generable)]
+        sums = np.exp([*words, *[-np.inf] * others])
+        keys = scored.keys[scored.slots[text]].numpy().astype(np.float64)
+        case = scored.case[text]
+        open_keys = np.flatnonzero(~shut[case].numpy())
+        np.add.at(sums, choices.of_key[case, open_keys], np.exp(keys[open_keys]))
+        logs = np.log(sums / sums.sum(), where=sums > 0, out=np.full(len(sums), -np.inf))
+        for each in (found, same):
+            np.testing.assert_allclose(each.scores[text], logs[each.choice[text]], atol=1e-5)
+        logs[[1, 2]] = -np.inf  # the end has a column of its own, begin comes only once
+        np.testing.assert_allclose(found.scores[text, :-1], np.sort(logs)[::-1][:width], atol=1e-5)
+        for place, choice in enumerate(found.choice[text].tolist()):
+            own = [int(key) for key in open_keys if choices.of_key[case, key] == choice]
+            best = max(own, key=lambda key: keys[key], default=-1)
+            is_word = choice < generable and (best < 0 or words[choice] > keys[best])
+            assert found.key[text, place] == (-1 if is_word else best)
+    if distinct == generable:  # otherwise there are equal ones
+        assert (found.choice == same.choice).all()
+        assert (found.key == same.key).all()
 
 
 def test_tables_that_are_known_are_as_if_they_were_encoded_anew() -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import pytest
 from typer.testing import CliRunner
@@ -25,6 +26,7 @@ from textsplice.runs import Run
 from textsplice.search import drafts
 from textsplice.search.choose import choose
 from textsplice.search.derive import derive
+from textsplice.search.drafts import Derivations
 from textsplice.search.generation import Generation
 from textsplice.search.judge import log_probabilities
 from textsplice.splicer import Splicer
@@ -170,19 +172,50 @@ def test_swaps_texts_compete_where_swap_writes_too(writer: Splicer, tables: list
     assert textsplice.verify(rows, writer) == len(rows)
 
 
-@pytest.mark.parametrize("choose", ["consensus", "typical"])
+@pytest.mark.parametrize("alternatives", [0, 1, 9])
+@pytest.mark.parametrize("choose", ["likelihood", "consensus", "typical"])
+@pytest.mark.parametrize(
+    "taste",
+    [
+        {},
+        {"seams": 0.02},
+        {"avoid": ("glass", "a workshop"), "whole_sentences": True},
+        {"seams": 1.0, "whole_sentences": True},
+    ],
+)
 def test_texts_that_are_chosen_before_they_are_derived_are_those_that_are_chosen_after_it(
     writer: Splicer,
     tables: list[Table],
     monkeypatch: pytest.MonkeyPatch,
-    choose: Literal["consensus", "typical"],
+    taste: dict[str, Any],
+    choose: Literal["likelihood", "consensus", "typical"],
+    alternatives: int,
 ) -> None:
-    settings = replace(search("drafts"), choose=choose, swap_writes=True)
+    settings = replace(search("drafts"), choose=choose, swap_writes=True, alternatives=alternatives, **taste)
     first = [row.to_dict() for row in made(writer, tables, settings)]
     proposals = writer._drafts(settings).propose([Example("", table, None) for table in tables], (), settings)
-    assert {len(each.outcome.finished) for each in proposals} == {settings.beam}
-    monkeypatch.setattr(drafts, "_order", lambda *_: None)  # all are derived
+    assert {len(each.outcome.finished) for each in proposals} == {min(settings.beam, 1 + alternatives)}
+    monkeypatch.setattr(drafts, "best_first", lambda *_: None)  # all are derived
     assert [row.to_dict() for row in made(writer, tables, settings)] == first
+
+
+def test_a_text_without_alternatives_is_the_only_one_that_is_derived(
+    writer: Splicer, tables: list[Table], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    derived: list[Sequence[str]] = []
+    of = Derivations.of
+    monkeypatch.setattr(
+        Derivations, "of", lambda own, text, *others: derived.append(text) or of(own, text, *others)
+    )
+    for settings in (search("drafts"), replace(search("drafts"), choose="typical", seams=0.5, beam=6)):
+        derived.clear()
+        rows = made(writer, tables, replace(settings, alternatives=0))
+        assert len(derived) < 2 * len(tables) if settings.seams else derived == [r.tokens for r in rows]
+        assert all(row.search is not None and row.search["alternatives"] == 0 for row in rows)
+        assert textsplice.verify(rows, writer) == len(rows)
+        more = made(writer, tables, settings)
+        assert all(row.search is not None and "alternatives" not in row.search for row in more)
+        assert any(row.alternatives for row in more)
 
 
 def test_writers_are_found_beside_a_run_that_was_moved(tmp_path: Path, tables: list[Table]) -> None:

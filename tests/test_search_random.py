@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -75,6 +76,34 @@ def test_a_batch_of_1_and_of_4_and_of_32_give_the_same_generations() -> None:
             row.pop("score")
             row.pop("alternatives")
         assert one == four == many
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_text_is_the_same_with_any_number_of_alternatives(seed: int) -> None:
+    """Its splices, sources and score too, whoever proposes it and however it is chosen."""
+    rng = random.Random(seed)
+    finished = 0
+    for kind in ("full", "lrt", "copy", "drafts"):
+        is_draft = kind == "drafts"
+        maker = beginner(rng.random(), rng.randrange(1_000), kind="copy" if is_draft else kind)
+        rules = random_rules(rng) if rng.random() < 0.5 else []
+        search = replace(
+            random_search(rng),
+            proposers=("drafts",) if is_draft else ("policy",),
+            seams=rng.choice([0.0, 0.1]),
+            whole_sentences=rng.random() < 0.5,
+            max_tokens=40,
+        )
+        batch = rng.sample(list(tables()), 8)
+        rows = [*maker.generate_many(batch, rules=rules, search=search, progress=False)]
+        for count in (0, 1):
+            fewer = maker.generate_many(batch, rules=rules, search=search, alternatives=count, progress=False)
+            for row, less in zip(rows, fewer, strict=True):
+                assert less.search == {**(row.search or {}), "alternatives": count}
+                expected = replace(row, alternatives=row.alternatives[:count], search=less.search)
+                assert less.to_dict() == expected.to_dict()
+                finished += less.finished
+    assert finished
 
 
 def test_the_world_has_what_the_tests_need() -> None:

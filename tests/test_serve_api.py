@@ -231,7 +231,10 @@ def test_blocks_are_the_text_and_each_cites_what_it_was_copied_from(
 
 def test_alternatives_are_as_many_as_asked_for(served: Served, records: list[Json]) -> None:
     for count in (0, 1, 2):
-        assert len(result(served, records[0], alternatives=count)["alternatives"]) == count
+        found = result(served, records[0], alternatives=count)
+        assert len(found["alternatives"]) == count
+        assert len(found["row"]["alternatives"]) == count
+        assert served.client.post("/v1/verify", json={"row": found["row"]}).json()["true"]
 
 
 def test_a_traced_text_shows_its_gaps(served: Served, records: list[Json]) -> None:

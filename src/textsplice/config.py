@@ -45,7 +45,9 @@ LATER_SETTINGS = (
     ("search", "whole_sentences"),
     ("search", "approved_first"),
     ("search", "lexicon"),
+    ("search", "alternatives"),
 )
+WIDEST_BEAM = 1 << 12
 LARGEST = 2**31 - 1  # of all numbers in a configuration; none is below 0
 # Beyond these, nothing could be made, or no machine has the memory for it.
 RANGES: Mapping[str, tuple[float, float]] = {
@@ -68,7 +70,7 @@ RANGES: Mapping[str, tuple[float, float]] = {
     "training.log_every": (1, LARGEST),
     "training.threads": (1, 1 << 12),
     "training.processes": (1, 1 << 12),
-    "search.beam": (1, 1 << 12),
+    "search.beam": (1, WIDEST_BEAM),
     "search.max_splices": (1, 1 << 16),
     "search.max_tokens": (1, 1 << 20),
     "search.start_neighbors": (0, 1 << 16),
@@ -232,8 +234,15 @@ class SearchConfig:
     whole_sentences: bool = False
     # How values are worded, where texts are chosen by their slot errors; "" is text.lexicon of the run.
     lexicon: str = ""
+    # How many other texts are given with each, if there are so many; a beam of K gives K - 1 at most.
+    alternatives: int = WIDEST_BEAM - 1
     batch_size: int = 32
     device: Device = "auto"
+
+    @property
+    def given(self) -> int:
+        """How many texts are given at most: one, and its alternatives."""
+        return min(self.beam, 1 + self.alternatives)
 
 
 @dataclass(frozen=True, slots=True)

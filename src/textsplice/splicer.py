@@ -19,9 +19,10 @@ from textsplice.corpus.table import Example, Table
 from textsplice.errors import InputError, StorageError, VerificationError
 from textsplice.neighbors.store import Store
 from textsplice.policy.kind import Kind
-from textsplice.runs.export import Export, ExportedRun, Source, source_path
+from textsplice.runs.export import ExportedRun, Source
 from textsplice.runs.exporting import export_run
 from textsplice.runs.lineage import Earlier, earlier
+from textsplice.runs.opening import open_run
 from textsplice.runs.prepared import Prepared
 from textsplice.runs.recognized import is_export
 from textsplice.runs.run import Run
@@ -86,7 +87,7 @@ class Splicer:
         """
         from textsplice.policy.checkpoint import load_policy
 
-        opened = _open_run(run, store)
+        opened = open_run(run, store)
         return cls._open(opened, load_policy(opened))
 
     @classmethod
@@ -96,7 +97,7 @@ class Splicer:
         """The swap baseline over a prepared folder, or over the texts of a run, or over those of `store`."""
         if isinstance(prepared, (str, Path)):
             if store is not None or Run.is_run(prepared) or is_export(prepared):
-                return cls._open(_open_run(prepared, store), None)
+                return cls._open(open_run(prepared, store), None)
             prepared = Prepared.open(prepared)
         made = cls(
             store=prepared.store,
@@ -183,15 +184,24 @@ class Splicer:
         found = None if self._origin is None else self._origin.lexicon
         return found and found.with_kinds(self.store.kinds)
 
-    def generate(self, table: Record, *, rules: Sequence[Rule] = (), beam: int | None = None) -> Generation:
+    def generate(
+        self,
+        table: Record,
+        *,
+        rules: Sequence[Rule] = (),
+        beam: int | None = None,
+        alternatives: int | None = None,
+    ) -> Generation:
         """The text of one table."""
-        return next(self.generate_many([table], rules=rules, beam=beam, progress=False))
+        made = self.generate_many([table], rules=rules, beam=beam, alternatives=alternatives, progress=False)
+        return next(made)
 
     def generate_many(
         self,
         tables: Iterable[Record],
         *,
         beam: int | None = None,
+        alternatives: int | None = None,
         batch_size: int | None = None,
         progress: bool = True,
         rules: Sequence[Rule] = (),
@@ -200,10 +210,11 @@ class Splicer:
     ) -> Iterator[Generation]:
         """The texts of tables, in their order, `batch_size` at a time.
 
+        `alternatives` is how many other texts are given with each; without them the text is the same.
         `search` replaces the run's own settings. `total` is for the progress bar, if `tables` has no length.
         """
         search = search or self.config.search
-        changes = {"beam": beam, "batch_size": batch_size}
+        changes = {"beam": beam, "alternatives": alternatives, "batch_size": batch_size}
         search = replace(search, **{key: value for key, value in changes.items() if value is not None})
         check_settings(search)
         if self.policy is not None:
@@ -388,28 +399,6 @@ class Splicer:
             origin = self._origin.source if isinstance(self._origin, ExportedRun) else self._origin
             self._judges[folder] = Splicer.load(found, store=origin if is_export(found) else None)
         return self._judges[folder]
-
-
-def _open_run(folder: Path | str, store: Source | Path | str | None) -> Run | ExportedRun:
-    """A run, or an export with the words and texts of `store`."""
-    if not is_export(folder):
-        if store is not None:
-            named = store if isinstance(store, (str, Path)) else source_path(store)
-            raise InputError(
-                f"is no export, so it takes no texts from {named}.",
-                where=str(folder),
-                remedy="Leave the store out.",
-            )
-        return Run.open(folder)
-    if store is None:
-        raise InputError(
-            "is an export, which has no texts to splice from.",
-            where=str(folder),
-            remedy="Name the prepared folder of its corpus: --store PREPARED; in Python, store=PREPARED.",
-        )
-    if isinstance(store, (str, Path)):
-        store = Run.open(store) if Run.is_run(store) or is_export(store) else Prepared.open(store)
-    return Export.open(folder).over(store)
 
 
 def verify(

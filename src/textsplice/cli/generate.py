@@ -85,6 +85,14 @@ Resume = Annotated[bool, typer.Option("--resume", help="Skip the rows that --out
 Distinct = Annotated[bool, typer.Option("--distinct", help="Each table once (E2E has one per reference).")]
 Limit = Annotated[int | None, typer.Option(min=1, help="Only the first tables.")]
 Beam = Annotated[int | None, typer.Option(help="Canvases kept per start neighbor.")]
+Alternatives = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        help="How many other texts are given with each, at most beam - 1 (the default); 0 is faster, "
+        "and the text is the same.",
+    ),
+]
 BatchSize = Annotated[int | None, typer.Option(help="Tables at once.")]
 Swap = Annotated[bool, typer.Option("--swap", help="The untrained baseline.")]
 Values = Annotated[
@@ -166,6 +174,7 @@ def generate(
     distinct: Distinct = False,
     limit: Limit = None,
     beam: Beam = None,
+    alternatives: Alternatives = None,
     batch_size: BatchSize = None,
     swap: Swap = False,
     values: Values = None,
@@ -208,8 +217,8 @@ def generate(
     rules = rules_of(approved, require, forbid, copy_only, keep_sentences, *lengths, never, start)
     rules = [*(with_lookalikes(rules) if forbid_lookalikes else rules), *map(parse_rule, rule or [])]
     _check_ids(rules, splicer)
-    changes = _changes(beam=beam, batch_size=batch_size, lexicon=lexicon)
-    search = search_of(splicer, check_values([*(values or []), *changes]))
+    changed = changes(beam=beam, alternatives=alternatives, batch_size=batch_size, lexicon=lexicon)
+    search = search_of(splicer, check_values([*(values or []), *changed]))
     with opened_source(tables, input_format) as source:
         records = Records(
             source,
@@ -259,7 +268,7 @@ def generate(
         say(_summary(out, counts, done, len(records.bad)), err=True)
 
 
-def _changes(**options: object) -> list[str]:
+def changes(**options: object) -> list[str]:
     """Options that stand for a setting of the search."""
     return [f"search.{key}={value}" for key, value in options.items() if value is not None]
 

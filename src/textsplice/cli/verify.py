@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from textsplice.cli.generate import (
+    Alternatives,
     AnyRule,
     Approved,
     Beam,
@@ -26,6 +27,7 @@ from textsplice.cli.generate import (
     Start,
     Store,
     Values,
+    changes,
     parse_rule,
     rules_of,
     with_lookalikes,
@@ -93,6 +95,7 @@ def verify(
     ] = None,
     distinct: Annotated[bool, typer.Option("--distinct", help="As for `generate`.")] = False,
     beam: Beam = None,
+    alternatives: Alternatives = None,
     values: Values = None,
     rules: Annotated[
         Path | None,
@@ -133,7 +136,7 @@ def verify(
     for folder in filter(None, (run, store)) if check else ():
         check_folder(Path(folder))
     own = _own(run, store)
-    search = _search(own, [*(values or []), *([] if beam is None else [f"search.beam={beam}"])])
+    search = _search(own, [*(values or []), *changes(beam=beam, alternatives=alternatives)])
     cut = split if tables is None else None  # of a corpus
     verifier = _verifier(run, own, before, cut, text_column, asked, search)
     found = _Found(keep_tables=tables is not None, most_told=None if as_json else MOST_TOLD)

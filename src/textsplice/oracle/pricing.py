@@ -84,7 +84,7 @@ class Pricing:
         ids = np.asarray(target, dtype=np.int32)
         given = np.asarray(rows, dtype=np.int32)
         self._check(ids, given, allow)
-        allowed = self._every_row if allow is None else np.flatnonzero(allow).astype(np.int32)
+        count = len(self.store) if allow is None else int(np.count_nonzero(allow))
         promising = given if allow is None else given[allow[given]]
         highest = max(int(part.max(initial=0)) for part in (ids, table[0]))
         vocabulary = 1 + max(self.mask_id, self._highest, highest)
@@ -94,8 +94,8 @@ class Pricing:
             search.find_missing_words(self._first_rows if allow is None else self._first_allowed(allow))
         search.price(promising)
         if exact:
-            search.price(allowed)
-        return search.derivation(allowed, len(allowed) if exact else len({*promising.tolist(), *search.rows}))
+            search.price(self._every_row if allow is None else np.flatnonzero(allow).astype(np.int32))
+        return search.derivation(count, count if exact else len({*promising.tolist(), *search.rows}))
 
     @cached_property
     def _every_row(self) -> Ids:
@@ -199,7 +199,7 @@ class _Search:
                 bounds = bounds_of(self.solved.S)
                 unpriced = len(rows)
 
-    def derivation(self, allowed: Ids, looked_at: int) -> LeastDerivation:
+    def derivation(self, allowed: int, looked_at: int) -> LeastDerivation:
         """The derivation that `oracle.kernel` chooses from the rows looked at."""
         before = Numbering(len(self.rows))
         found = self.solved.derivation(before)
@@ -215,7 +215,7 @@ class _Search:
             )
             for s in found
         )
-        certificate = Certificate(len(allowed), looked_at, len(self.rows), self.rounds)
+        certificate = Certificate(allowed, looked_at, len(self.rows), self.rounds)
         return LeastDerivation(
             splices, tuple(self.rows[rank] for rank in used), tuple(self.missing().tolist()), certificate
         )

@@ -103,6 +103,14 @@ class Keys:
     def __len__(self) -> int:
         return int(self.offsets[-1])
 
+    def places(self, columns: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The sources of some columns and their positions there, without looking at all columns."""
+        text = np.searchsorted(self.offsets, columns, side="right") - 1
+        position = columns - self.offsets[text]
+        is_word = columns >= self.offsets[-2]
+        word = self.numbering.word(self.words[np.where(is_word, position, 0)])
+        return np.where(is_word, word, text), np.where(is_word, 0, position)
+
     def column(self, source: int, begin: int) -> int:
         """The column of a position in a source; -1 for a word that can't be generated."""
         if not self.numbering.is_word(source):

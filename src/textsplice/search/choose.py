@@ -65,16 +65,24 @@ def choose(
     if by == "likelihood":
         return ranked
     ranked = best_of_each_start(ranked) if similar is None else ranked
-    merit = consensus(ranked)
-    if by == "typical":
-        known = sources if similar is None else replace(sources, neighbors=tuple(similar))
-        typical = typicality(ranked, known, words)
-        merit = [one + TYPICALITY * other for one, other in zip(merit, typical, strict=True)]
+    known = sources if similar is None else replace(sources, neighbors=tuple(similar))
+    merit = merits(ranked, known, words, by)
     if judge and ranked:
         merit = [one + JUDGEMENT * other for one, other in zip(merit, judge(ranked), strict=True)]
     merit = [one - costs[candidate.ids] for one, candidate in zip(merit, ranked, strict=True)]
     order = sorted(range(len(ranked)), key=lambda i: (counts[ranked[i].ids], -merit[i], i))
     return [ranked[i] for i in order]
+
+
+def merits(ranked: Sequence[Candidate], sources: Sources, words: Sequence[str], by: Choice) -> list[float]:
+    """What speaks for each candidate beside the others, without a judge."""
+    if by == "likelihood":
+        return [candidate.score for candidate in ranked]
+    merit = consensus(ranked)
+    if by == "typical":
+        typical = typicality(ranked, sources, words)
+        merit = [one + TYPICALITY * other for one, other in zip(merit, typical, strict=True)]
+    return merit
 
 
 def best_of_each_start(ranked: Sequence[Candidate], most: int = 3) -> list[Candidate]:

@@ -7,8 +7,9 @@ words that stand in no text and in no value of the table come from the vocabular
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from bisect import insort
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import fmean
 from typing import NamedTuple
@@ -25,12 +26,14 @@ from textsplice.oracle.sources import OfferedNeighbor, SourceKind, Sources
 from textsplice.oracle.splice import Splice
 from textsplice.policy.kind import Kind
 from textsplice.policy.problem import Candidate, Draft, Outcome, wants_one
-from textsplice.search.choose import choose
-from textsplice.search.derive import Derived, derive, renumbered, without_unused
+from textsplice.search.choose import merits
+from textsplice.search.derive import derive, renumbered, without_unused
 from textsplice.search.judge import log_probabilities
 from textsplice.search.offers import Offers
 from textsplice.search.propose import PolicyProposer, Proposal
 from textsplice.search.rules.rule import Rule
+from textsplice.search.seams import cost_of_seams
+from textsplice.search.style import Style
 from textsplice.search.swap import SwapProposer
 from textsplice.stopping import stop_if_unwanted
 from textsplice.text.linearize import Linearized
@@ -72,7 +75,8 @@ class Derivations:
         masked = target.copy()
         for start, stop in mask_runs(text, table.value_tokens()):
             masked[start + 1 : stop + 1] = MASK_ID
-        near = self._index.search(masked, LOOKED_AT, allow=allow[self._offered])
+        some = None if allow is self.offers.store.offered else allow[self._offered]
+        near = self._index.search(masked, LOOKED_AT, allow=some)
         rows = self._offered[near].astype(np.int32)
         segments = np.array(table.segment_numbers(), dtype=np.int32)
         tokens = np.array(words.encode(table.tokens), dtype=np.int32)
@@ -139,16 +143,13 @@ class DraftProposer:
             texts = self._judged(example, proposals)
             table = self.offers.store.linearize(example.table)
             words = self.offers.vocabulary.extended(w for text in (*texts, table.tokens) for w in text)
-            order = None
-            if not rules:
-                order = _order(texts, table, words, similar, search)
-                # Of texts that only their probability ranks, no more are given than the beam is wide.
-                most = search.beam if wants_one(search) else None
-                texts = _best(texts, most) if order is None else {t: texts[t] for t in order[: search.beam]}
-            found = self._derived(example, texts, (table, words, allow))
+            drafts = Drafts(example, texts, table, words, allow, self.derivations)
+            order = None if rules else best_first(drafts, similar, search)
+            # Of texts that only their probability ranks, no more are given than the beam is wide.
+            most = search.beam if wants_one(search) and not rules else None
+            found = drafts.proposal(_best(texts, most) if order is None else order)
             found.outcome.obstacle = proposals[0].outcome.obstacle
-            ids = order and [_ids(text, words) for text in order]
-            yield replace(found, similar=similar, order=ids)
+            yield replace(found, similar=similar, order=order and [*map(drafts.ids, order)])
 
     def _of_writers(self, rules: tuple[Rule, ...], allow: NDArray[np.bool_]) -> tuple[Rule, ...]:
         """The rules as writers must keep them, who do not know yet where a word will come from."""
@@ -159,32 +160,13 @@ class DraftProposer:
         words = frozenset(self.offers.vocabulary.decode(standing.tolist()))
         return (*kept, Standing(words, tuple(rule for rule in rules if rule.of_sources)))
 
-    def _derived(
-        self,
-        example: Example,
-        texts: Mapping[Words, float],
-        of: tuple[Linearized, Vocabulary, NDArray[np.bool_]],
-    ) -> Proposal:
-        """The texts as candidates, `of` a table, in words, from the rows that are allowed."""
-        table, words, allow = of
-        outcome = Outcome()
-        found = [(self.derivations.of(text, table, words, allow), text) for text in texts]
-        rows = list(dict.fromkeys(row for each, _ in found for row in each.rows))
-        place = {row: number for number, row in enumerate(rows)}
-        for each, text in found:
-            places = {rank: place[row] for rank, row in enumerate(each.rows)}
-            splices = renumbered(each.splices, places, len(each.rows), len(rows))
-            outcome.finish(Candidate(splices, _ids(text, words), texts[text]))
-        sources = Sources(table, tuple(map(self.offers.neighbor, rows)), {})
-        return Proposal(example, sources, words.words, outcome)
-
     def _written(self) -> list[bool]:
         """Whether each proposer is a policy."""
         return [True] * len(self.writers) + [False] * bool(self.swap)
 
-    def _judged(self, example: Example, proposals: Sequence[Proposal]) -> dict[tuple[str, ...], float]:
+    def _judged(self, example: Example, proposals: Sequence[Proposal]) -> dict[Words, float]:
         """The texts, each with its score."""
-        texts: dict[tuple[str, ...], float] = {}
+        texts: dict[Words, float] = {}
         for each, is_written in zip(proposals, self._written(), strict=True):
             for found in each.outcome.ranked():
                 # What a policy writes has its words in its ids; only the splices of swap say them.
@@ -199,43 +181,96 @@ class DraftProposer:
         return {text: fmean(scores) for text, *scores in zip(written, *opinions, strict=True)}
 
 
-def _ids(text: Words, words: Vocabulary) -> tuple[int, ...]:
-    return (BEGIN_ID, *words.encode(text), END_ID)
+@dataclass(frozen=True)
+class Drafts:
+    """The texts of one table with their scores; each is derived when it is asked for."""
+
+    example: Example
+    scores: Mapping[Words, float]
+    table: Linearized
+    words: Vocabulary
+    allow: NDArray[np.bool_]
+    derivations: Derivations
+    _derived: dict[Words, LeastDerivation] = field(default_factory=dict[Words, LeastDerivation])
+
+    def ids(self, text: Words) -> tuple[int, ...]:
+        """The words of a text, from begin to end."""
+        return (BEGIN_ID, *self.words.encode(text), END_ID)
+
+    def proposal(self, texts: Iterable[Words]) -> Proposal:
+        """Some texts as candidates."""
+        outcome = Outcome()
+        found = [(self._derivation(text), text) for text in texts]
+        rows = list(dict.fromkeys(row for each, _ in found for row in each.rows))
+        place = {row: number for number, row in enumerate(rows)}
+        for each, text in found:
+            places = {rank: place[row] for rank, row in enumerate(each.rows)}
+            splices = renumbered(each.splices, places, len(each.rows), len(rows))
+            outcome.finish(Candidate(splices, self.ids(text), self.scores[text]))
+        return Proposal(self.example, self._sources(rows), self.words.words, outcome)
+
+    def draft(self, text: Words) -> Draft:
+        """A text as its derivation makes it."""
+        found = self._derivation(text)
+        candidate = Candidate(found.splices, self.ids(text), self.scores[text])
+        return derive(candidate, self._sources(found.rows), self.words.words).draft
+
+    def _derivation(self, text: Words) -> LeastDerivation:
+        if text not in self._derived:
+            self._derived[text] = self.derivations.of(text, self.table, self.words, self.allow)
+        return self._derived[text]
+
+    def _sources(self, rows: Iterable[int]) -> Sources:
+        return Sources(self.table, tuple(map(self.derivations.offers.neighbor, rows)), {})
 
 
-def _order(
-    texts: Mapping[Words, float],
-    table: Linearized,
-    words: Vocabulary,
-    similar: Sequence[OfferedNeighbor],
-    search: SearchConfig,
+def best_first(
+    drafts: Drafts, similar: Sequence[OfferedNeighbor], search: SearchConfig
 ) -> list[Words] | None:
-    """The texts, best first, where only their words and scores have a say; None if derivations have one, too.
+    """The texts that are given, best first, as `choose` orders them; None if all must be derived to tell.
 
-    To derive a text takes longer than to choose it, and only those that are given need to be derived.
+    To derive a text takes longer than to choose it. Seams only take from the merit of a text, so a text need
+    not be derived if those that are given have more merit with their seams than this one without.
     """
-    others = search.slots_first or search.seams or search.avoid or search.whole_sentences or search.judge
-    equal = len(set(texts.values())) < len(texts)  # then their derivations decide
-    if search.choose == "likelihood" or others or equal:
+    if search.slots_first or search.judge or len(set(drafts.scores.values())) < len(drafts.scores):
+        return None  # derivations decide between equals
+    if any(obstacle([BEGIN, *text, END], TOKEN_MARKS) for text in drafts.scores):
         return None
-    if any(obstacle([BEGIN, *text, END], TOKEN_MARKS) for text in texts):
-        return None
-    by_ids = {_ids(text, words): text for text in texts}
-    sources = Sources(table, (), {})
-    drafts = [
-        Derived(Candidate((), ids, texts[text]), Draft(text, (), sources, ()), None)
-        for ids, text in by_ids.items()
-    ]
-    chosen = choose(drafts, sources, words.words, by=search.choose, similar=similar)
-    return [by_ids[candidate.ids] for candidate in chosen]
+    store = drafts.derivations.offers.store
+    slips = _slips_of_style(drafts, Style.of(search, store.tokenizer))
+    ranked = sorted(drafts.scores, key=lambda text: (slips[text], -drafts.scores[text]))
+    candidates = [Candidate((), drafts.ids(text), drafts.scores[text]) for text in ranked]
+    sources = Sources(drafts.table, tuple(similar), {})
+    merit = merits(candidates, sources, drafts.words.words, search.choose)
+    cost = cost_of_seams(search.seams, store.trigrams)
+    # Equal merits are decided by the place among the ranked; where likelihood ranks, none are equal.
+    costly = search.seams > 0 and search.choose != "likelihood"
+    best: list[tuple[int, float, int]] = []
+    for place in sorted(range(len(ranked)), key=lambda i: (slips[ranked[i]], -merit[i], i)):
+        text = ranked[place]
+        if len(best) >= search.given and best[search.given - 1] < (slips[text], -merit[place], place):
+            break
+        paid = cost(drafts.draft(text)) if costly else 0.0
+        insort(best, (slips[text], -(merit[place] - paid), place))
+    return [ranked[place] for *_, place in best[: search.given]]
 
 
-def _best(texts: dict[tuple[str, ...], float], most: int | None) -> dict[tuple[str, ...], float]:
+def _slips_of_style(drafts: Drafts, style: Style | None) -> dict[Words, int]:
+    if style is None:
+        return dict.fromkeys(drafts.scores, 0)
+    plain = Sources(drafts.table, (), {})
+    return {
+        text: style.slips(drafts.draft(text) if style.needs_origins(text) else Draft(text, (), plain, ()))
+        for text in drafts.scores
+    }
+
+
+def _best(texts: Mapping[Words, float], most: int | None) -> list[Words]:
     """The most probable of texts, and what is as probable as the last of them."""
     if most is None or len(texts) <= most:
-        return texts
+        return [*texts]
     bar = sorted(texts.values(), reverse=True)[most - 1]
-    return {text: score for text, score in texts.items() if score >= bar}
+    return [text for text, score in texts.items() if score >= bar]
 
 
 @dataclass(frozen=True)

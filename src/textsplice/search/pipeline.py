@@ -15,9 +15,9 @@ from textsplice.errors import InputError
 from textsplice.memory import release_memory
 from textsplice.oracle.sources import Sources
 from textsplice.oracle.writing import Writing
-from textsplice.policy.problem import Candidate, Draft, broken_rule
+from textsplice.policy.problem import Candidate, Draft, broken_rule, wants_one
 from textsplice.progress import bar
-from textsplice.search.choose import SeamCost, Slips, choose, slot_slips, worded_slips
+from textsplice.search.choose import Slips, choose, slot_slips, worded_slips
 from textsplice.search.derive import Derived, derive, without_unused
 from textsplice.search.doubts import find_doubts
 from textsplice.search.generation import Alternative, Generation, Status, make_generation
@@ -25,7 +25,7 @@ from textsplice.search.judge import Judge, opinion
 from textsplice.search.offers import Offers
 from textsplice.search.propose import Proposal, Proposer
 from textsplice.search.rules.rule import Rule
-from textsplice.search.seams import unattested
+from textsplice.search.seams import cost_of_seams
 from textsplice.search.style import Style
 from textsplice.search.swap import SWAP
 from textsplice.slots.asking import asked_for
@@ -40,7 +40,7 @@ UNFINISHED = "the policy did not end the text"
 NOT_PART_OF_HOW = ("batch_size", "device")
 LATER = (
     *("max_table_tokens", "proposers", "writers", "swap_writes", "seams", "misplaced_values"),
-    *("avoid", "whole_sentences", "approved_first", "lexicon"),
+    *("avoid", "whole_sentences", "approved_first", "lexicon", "alternatives"),
 )
 
 
@@ -209,9 +209,12 @@ class Pipeline:
             )
 
         outcome = proposal.outcome
-        found = self._texts(proposal, outcome.ranked(), rules)
+        choosing = proposer.choosing(search)
+        # Where only the probability ranks, what comes after those that are given need not be replayed.
+        texts = self._texts(proposal, outcome.ranked(), rules)
+        found = [*islice(texts, search.given if wants_one(choosing) else None)]
         judged: dict[tuple[int, ...], float] = {}
-        ranked = self._ranked(proposer.choosing(search), proposal, found, judged)[: search.beam]
+        ranked = self._ranked(choosing, proposal, found, judged)[: search.given]
         if ranked:
             drafts = {each.candidate.ids: each.draft for each in found}
             others = tuple(self._alternative(proposal, drafts[c.ids], c.score) for c in ranked[1:])
@@ -229,18 +232,16 @@ class Pipeline:
 
     def _texts(
         self, proposal: Proposal, candidates: Iterable[Candidate], rules: tuple[Rule, ...]
-    ) -> list[Derived]:
+    ) -> Iterator[Derived]:
         """The candidates that replay to a text which obeys the rules, whatever their proposer promised."""
-        kept: list[Derived] = []
         for candidate in candidates:
             derived = derive(candidate, proposal.sources, proposal.words)
             broken = derived.obstacle or broken_rule(rules, derived.draft)
             if broken is None:
-                kept.append(derived)
+                yield derived
             else:
                 rule = derived.obstacle is None
                 proposal.outcome.hinder(broken, rule=rule, score=candidate.score)
-        return kept
 
     def _ranked(
         self,
@@ -268,7 +269,7 @@ class Pipeline:
             slips=self._slips(proposal.example) if search.slots_first else None,
             style=style.slips if style else None,
             judge=judge if search.judge else None,
-            seams=self._seam_cost(search.seams) if search.seams else None,
+            seams=cost_of_seams(search.seams, self.offers.store.trigrams) if search.seams else None,
             similar=proposal.similar,
         )
 
@@ -284,15 +285,6 @@ class Pipeline:
 
     def _with_seams(self, generation: Generation) -> Generation:
         return generation.with_seams(self.offers.store.trigrams)
-
-    def _seam_cost(self, weight: float) -> SeamCost:
-        """What the unattested seams of a text take from its merit."""
-        known = self.offers.store.trigrams
-
-        def cost(draft: Draft) -> float:
-            return weight * len(unattested(draft.tokens, draft.origins, draft.sources, known))
-
-        return cost
 
     def _slips(self, example: Example) -> Slips:
         """How slips with the values of a table are counted: by the run's lexicon, if it has one."""
@@ -316,6 +308,8 @@ def check_settings(search: SearchConfig) -> None:
             raise InputError(
                 f"{name} is {getattr(search, name)}: nothing could be found.", remedy="Use 1 or more."
             )
+    if search.alternatives < 0:
+        raise InputError(f"alternatives is {search.alternatives}.", remedy="Use 0 or more.")
     if not search.proposers:
         raise InputError("proposers is empty: nobody is asked.", remedy='Use ["policy"].')
     if search.judge and search.choose == "likelihood":

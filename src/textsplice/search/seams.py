@@ -7,7 +7,7 @@ their field, and so are the values of the store's own tables.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -16,6 +16,7 @@ from textsplice.neighbors.trigrams import Trigrams
 from textsplice.oracle.numbering import TABLE
 from textsplice.oracle.sources import Sources
 from textsplice.oracle.splice import Origin
+from textsplice.policy.problem import Draft
 from textsplice.search.reading import JsonRow
 from textsplice.text.typed import typed
 
@@ -98,6 +99,15 @@ def unattested(
         if number is not None and not all(stands[max(number - 1, 0) : number + 1]):
             found.append(seam)
     return found
+
+
+def cost_of_seams(weight: float, trigrams: Trigrams) -> Callable[[Draft], float]:
+    """What the unattested seams of a text take from its merit."""
+
+    def cost(draft: Draft) -> float:
+        return weight * len(unattested(draft.tokens, draft.origins, draft.sources, trigrams))
+
+    return cost
 
 
 def find_seams(

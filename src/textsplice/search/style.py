@@ -5,8 +5,9 @@ Unlike a rule it never makes a policy abstain: where no text keeps it, the one t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from textsplice.config import SearchConfig
 from textsplice.errors import ConfigError
@@ -62,6 +63,10 @@ class Style:
             slips += _run_together(draft)
         return slips
 
+    def needs_origins(self, tokens: Sequence[str]) -> bool:
+        """Whether only the origins of a text's words tell all of its slips."""
+        return self.whole_sentences and any(_openers_inside(tokens))
+
 
 def _wording(written: str, tokenizer: Tokenizer) -> Wording:
     phrase, *fields = written.split(f" {IF_RECORD_LACKS}")
@@ -79,7 +84,11 @@ def _wording(written: str, tokenizer: Tokenizer) -> Wording:
 
 def _run_together(draft: Draft) -> int:
     """How often a word that begins a sentence follows a word, not a mark."""
-    return sum(
-        token in OPENERS and origin.neighbor != TABLE and draft.tokens[place][-1:].isalnum()
-        for place, (token, origin) in enumerate(zip(draft.tokens[1:], draft.origins[1:], strict=True))
-    )
+    return sum(draft.origins[place].neighbor != TABLE for place in _openers_inside(draft.tokens))
+
+
+def _openers_inside(tokens: Sequence[str]) -> Iterator[int]:
+    """The places of words that begin a sentence and follow a word."""
+    for place, (before, token) in enumerate(pairwise(tokens), 1):
+        if token in OPENERS and before[-1:].isalnum():
+            yield place

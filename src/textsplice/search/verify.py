@@ -231,7 +231,7 @@ def _status(generation: Generation, settings: SearchConfig | None) -> str | None
         return "it abstained, yet has a score" if status == "abstained" else "it has no score"
     if status != "abstained" and not isfinite(generation.score):
         return "its score is not a number"
-    most = 0 if not generation.finished else settings.beam - 1 if settings else len(generation.alternatives)
+    most = 0 if not generation.finished else settings.given - 1 if settings else len(generation.alternatives)
     if len(generation.alternatives) > most:
         return f"it has {len(generation.alternatives)} alternatives where at most {most} can be"
     if not all(isfinite(other.score) for other in generation.alternatives):

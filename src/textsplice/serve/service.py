@@ -183,8 +183,10 @@ class Service:
 
         All of them must be ready in time; if they are `streamed`, each batch.
         """
-        asked = json.dumps([rule.to_dict() for rule in rules], sort_keys=True)
-        run = partial(self._generate, rules)
+        # Rows say the alternatives that were asked for only if these are fewer than the run's.
+        fewer = alternatives if alternatives < self.splicer.config.search.given - 1 else None
+        asked = json.dumps([[rule.to_dict() for rule in rules], fewer], sort_keys=True)
+        run = partial(self._generate, rules, fewer)
         deadline = time.monotonic() + self.limits.seconds
         for start in range(0, len(examples), self.limits.batch):
             some = [_Wanted(each, alternatives) for each in examples[start : start + self.limits.batch]]
@@ -278,11 +280,17 @@ class Service:
 
     # In the thread that searches
 
-    def _generate(self, rules: tuple[Rule, ...], asked: Sequence[object]) -> list[Written]:
+    def _generate(
+        self, rules: tuple[Rule, ...], alternatives: int | None, asked: Sequence[object]
+    ) -> list[Written]:
         wanted = cast("Sequence[_Wanted]", asked)
         examples = [each.example for each in wanted]
         made = self.splicer.generate_many(
-            examples, rules=rules, batch_size=max(1, len(examples)), progress=False
+            examples,
+            rules=rules,
+            alternatives=alternatives,
+            batch_size=max(1, len(examples)),
+            progress=False,
         )
         found = (self._result(one, each.alternatives) for one, each in zip(made, wanted, strict=True))
         return [Written(str(each["status"]), as_json(each)) for each in found]

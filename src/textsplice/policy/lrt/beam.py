@@ -23,10 +23,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from textsplice.oracle.splice import Origin
+from textsplice.oracle.splice import Origin, Splice
 from textsplice.policy.device import to_device
 from textsplice.policy.lrt.model import Cache, LrtModel, LrtStates
-from textsplice.policy.lrt.plain import PlainBeams, splices
+from textsplice.policy.lrt.plain import PlainBeams
 from textsplice.policy.lrt.settings import INFINITY, TokenSettings
 from textsplice.policy.policy import Encoded
 from textsplice.policy.problem import Candidate, Draft, Outcome, Problem
@@ -261,3 +261,8 @@ class _TokenBeams:
             if by_rules is not None:
                 closed[row, : len(keys)] |= torch.from_numpy(by_rules)
         return to_device((closed, ends), self.policy.device)
+
+
+def splices(origins: Sequence[Origin]) -> tuple[Splice, ...]:
+    """The derivation of a text from the origins of its tokens: one splice per token."""
+    return tuple(Splice(o.step, o.step, o.neighbor, o.position, o.position + 1) for o in origins)

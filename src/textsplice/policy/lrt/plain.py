@@ -1,67 +1,26 @@
 """Beam search over tokens without rules: the texts of all tables as arrays.
 
-It finds what the beam of `beam.py` finds, which also keeps rules and can name one key for each token. Here
-the keys of a word are always summed. A *choice* is a column of `[generable words | others]`.
+It finds what the beam of `beam.py` finds, which also keeps rules and can name one key for each token.
 
-Shapes in comments: H texts, C tables, K texts of a table, W tokens of a table and its neighbors,
-V generable words, X other words.
+Shapes in comments: C tables, K texts of a table, W tokens of a table and its neighbors, d model width.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
-from textsplice.oracle.splice import Origin, Splice
-from textsplice.policy.cases import Keys, numbers_of
+from textsplice.oracle.splice import Splice
 from textsplice.policy.lrt.model import LrtModel, LrtStates
+from textsplice.policy.lrt.scoring import Best, Choices, Scored, best_of
 from textsplice.policy.lrt.settings import INFINITY, TokenSettings
 from textsplice.policy.lrt.tree import Trees
 from textsplice.policy.problem import Candidate, Outcome
 from textsplice.stopping import stop_if_unwanted
-from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID
+from textsplice.text.vocabulary import BEGIN_ID, END_ID
 
 Ids = NDArray[np.int64]
-
-
-class Choices(NamedTuple):
-    """What can be chosen: `ids[c, x]` is the word of choice `x` of table c, `of_key[c, w]` that of a key."""
-
-    begin: int
-    end: int
-    ids: Ids  # [C, V + X]
-    of_key: Ids  # [C, W]; 0 where there is no key, which has probability 0
-
-    @classmethod
-    def of(cls, keys: Sequence[Keys], words: Ids, width: int) -> Choices:
-        """The choices of these tables. Begin and end always are among them."""
-        marks = [mark for mark in (BEGIN_ID, END_ID) if mark not in words]
-        shared = np.concatenate([words, np.array(marks, dtype=np.int64)])
-        own = [each.word[: each.offsets[-2]] for each in keys]
-        others = [np.setdiff1d(tokens, shared) for tokens in own]
-        ids = np.full((len(keys), len(shared) + max(map(len, others))), MASK_ID, dtype=np.int64)
-        of_key = np.zeros((len(keys), width), dtype=np.int64)
-        for row, (tokens, more) in enumerate(zip(own, others, strict=True)):
-            ids[row, : len(shared)] = shared
-            ids[row, len(shared) : len(shared) + len(more)] = more
-            of_key[row, : len(tokens)] = numbers_of(np.concatenate([shared, more]), tokens)
-        begin, end = numbers_of(shared, np.array([BEGIN_ID, END_ID])).tolist()
-        return cls(begin, end, ids, of_key)
-
-
-class Scores(NamedTuple):
-    """A step's decisions: the best words of each text, best first, and the end; all are log-probabilities."""
-
-    best: NDArray[np.float64]  # [H, K]
-    choice: Ids  # [H, K]
-    end: NDArray[np.float64]  # [H]
-    keys: NDArray[np.float32]  # [H, W]: the scores of keys
-    words: Tensor  # [H, V]: the scores of generable words
 
 
 class PlainBeams:
@@ -73,7 +32,7 @@ class PlainBeams:
         self.outcomes = [Outcome() for _ in states.cases]
         self.bars = np.full(len(states.cases), -INFINITY)
         self.choices = Choices.of(states.keys, policy.shape.word_ids(), states.own.shape[1])
-        self.of_key = policy.here(self.choices.of_key)
+        self.first_word = np.array([keys.offsets[-2] for keys in states.keys], dtype=np.int64)
         embedded = policy.shape.embed(policy.shape.word_ids())
         # Words without an embedding of their own come last and have the same key.
         self.distinct = len(embedded) - int((embedded[::-1] == embedded[-1:]).cumprod()[1:].sum())
@@ -99,28 +58,25 @@ class PlainBeams:
 
     def advance(self) -> None:
         """One more token on each text, and the end where it is among the best."""
-        scores = self._scores()
+        found = self._best()
         width, tables = self.settings.beam, len(self.tables)
         # The best K of each table; ties go to the earlier text.
-        totals = np.full((tables * width, scores.best.shape[1]), -INFINITY)
-        totals[self.slots] = self.totals[:, None] + scores.best
+        totals = np.full((tables * width, width), -INFINITY)
+        totals[self.slots] = self.totals[:, None] + found.scores[:, :-1]
         totals = totals.reshape(tables, -1)
         order = np.argsort(-totals, axis=1, kind="stable")[:, :width]
         best = np.take_along_axis(totals, order, axis=1)  # [C, K]
-        bars = best[:, -1] if best.shape[1] == width else np.full(tables, -INFINITY)
-        self._finish(scores, bars)
+        self._finish(found, best[:, -1])
         written = min(self.columns.shape[1] + 1 + self.settings.horizon, self.longest)
         kept = best / written > self.bars[self.tables][:, None]
         place, rank = np.nonzero(kept)
         at = order[place, rank]
-        parent_slots = place * width + at // scores.best.shape[1]
         row_of = np.zeros(tables * width, dtype=np.int64)
         row_of[self.slots] = np.arange(len(self.slots))
-        parents = row_of[parent_slots]
-        choice = scores.choice[parents, at % scores.best.shape[1]]
-        columns = self._columns(scores, parents, choice)
-        words = self.choices.ids[self.tables[place], choice]
-        self.ids = np.column_stack((self.ids[parents], words))
+        parents = row_of[place * width + at // width]
+        case, choice = self.tables[place], found.choice[parents, at % width]
+        columns = self._columns(case, choice, found.key[parents, at % width])
+        self.ids = np.column_stack((self.ids[parents], self.choices.ids[case, choice]))
         self.columns = np.column_stack((self.columns[parents], columns))
         self.totals = best[place, rank]
         # What is kept of a table are its first: where a text is dropped, all less probable ones are.
@@ -141,83 +97,42 @@ class PlainBeams:
                 outcome.could_end(self._candidate(row, end, score))
 
     @torch.no_grad()
-    def _scores(self) -> Scores:
+    def _best(self) -> Best:
         """Reads the last token of each text, and scores what may come next."""
         case = self.tables[self.place_of]
         state = self.trees.step(self.policy.shape.embed(self.ids[:, -1]), case)
-        words = self._words(state)
-        keys, of_key = self._keys(state, case)
-        highest = torch.maximum(words.amax(dim=1), keys.amax(dim=1)) if keys.shape[1] else words.amax(dim=1)
-        shares = words.new_empty(len(words), self.choices.ids.shape[1])
-        generated, others = shares.split([words.shape[1], shares.shape[1] - words.shape[1]], dim=1)
-        torch.sub(words, highest[:, None], out=generated)
-        generated.exp_()
-        others.zero_()
-        shares.scatter_add_(1, of_key, (keys - highest[:, None]).exp_())
-        total = shares.sum(dim=1)
-        end = shares[:, self.choices.end].clone()
-        shares[:, self.choices.begin] = 0
-        shares[:, self.choices.end] = 0
-        values, choice = torch.topk(shares, min(self.settings.beam, shares.shape[1]), dim=1)
-        with np.errstate(divide="ignore"):
-            logs = np.log(total.cpu().numpy().astype(np.float64))
-            best = np.log(values.cpu().numpy().astype(np.float64)) - logs[:, None]
-            ends = np.log(end.cpu().numpy().astype(np.float64)) - logs
-        return Scores(best, choice.cpu().numpy(), ends, keys.cpu().numpy(), words)
-
-    def _words(self, state: Tensor) -> Tensor:
-        """The scores of the generable words, `[H, V]`; the last ones may share one key, scored once."""
-        words = state.new_empty(len(state), len(self.states.word_keys))
-        torch.mm(state, self.states.word_keys[: self.distinct].T, out=words[:, : self.distinct])
-        words[:, self.distinct :] = words[:, self.distinct - 1 : self.distinct]
-        return words
-
-    def _keys(self, state: Tensor, case: Ids) -> tuple[Tensor, Tensor]:
-        """The scores of the keys of each text's table and neighbors, `[H, W]`, and their choices."""
-        at, slots = self.policy.here(case), self.policy.here(self.slots)
+        words = state @ self.states.word_keys[: self.distinct].T
         every = state.new_zeros(len(self.tables) * self.settings.beam, state.shape[1])
-        every = every.index_copy_(0, slots, state).unflatten(0, (len(self.tables), -1))
-        keys = torch.bmm(every, self.own).flatten(0, 1).index_select(0, slots)
-        return keys.masked_fill_(self.states.own_shut.index_select(0, at), -INFINITY), self.of_key[at]
+        every.index_copy_(0, self.policy.here(self.slots), state)
+        keys = torch.bmm(every.unflatten(0, (len(self.tables), -1)), self.own).flatten(0, 1)
+        scored = Scored(words, keys, self.slots, case)
+        return best_of(scored, self.choices, self.states.own_shut, self.settings.beam)
 
-    def _columns(self, scores: Scores, parents: Ids, choice: Ids) -> Ids:
-        """The most probable key of each chosen word, as a column of its case."""
-        case = self.tables[self.place_of[parents]]
-        texts = np.array([int(self.states.keys[c].offsets[-2]) for c in case.tolist()], dtype=np.int64)
-        words = scores.words.shape[1]
-        is_word = choice < words
-        at = (self.policy.here(parents), self.policy.here(np.where(is_word, choice, 0)))
-        of_word = np.where(is_word, scores.words[at].cpu().numpy(), -INFINITY)
-        if not scores.keys.shape[1]:
-            return texts + choice
-        own = np.where(self.choices.of_key[case] == choice[:, None], scores.keys[parents], -INFINITY)
-        best = own.argmax(axis=1)
-        highest = own[np.arange(len(own)), best]
-        return np.where((highest >= of_word) & (highest > -INFINITY), best, texts + choice)
+    def _columns(self, case: Ids, choice: Ids, key: Ids) -> Ids:
+        """The columns of chosen words in their cases: of the most probable keys."""
+        return np.where(key >= 0, key, self.first_word[case] + choice)
 
-    def _finish(self, scores: Scores, bars: NDArray[np.float64]) -> None:
+    def _finish(self, found: Best, bars: NDArray[np.float64]) -> None:
         """Ends each text that has a word if fewer than K ways to go on are more probable."""
         if not self.columns.shape[1]:
             return
-        totals = self.totals + scores.end
+        totals = self.totals + found.scores[:, -1]
         ending = np.flatnonzero((totals > -INFINITY) & (totals >= bars[self.place_of]))
-        if not len(ending):
-            return
-        ends = self._columns(scores, ending, np.full(len(ending), self.choices.end)).tolist()
-        for row, end in zip(ending.tolist(), ends, strict=True):
-            case = int(self.tables[self.place_of[row]])
+        cases = self.tables[self.place_of[ending]]
+        ends = self._columns(cases, found.choice[ending, -1], found.key[ending, -1])
+        for row, case, end in zip(ending.tolist(), cases.tolist(), ends.tolist(), strict=True):
             score = float(totals[row]) / (self.columns.shape[1] + 1)
             self.outcomes[case].finish(self._candidate(row, end, score))
             self.bars[case] = self.outcomes[case].worst_of_best(self.settings.wanted)
 
     def _candidate(self, row: int, end: int, score: float) -> Candidate:
         keys = self.states.keys[int(self.tables[self.place_of[row]])]
-        columns = [*self.columns[row].tolist(), end]
-        sources, begins = keys.source[columns].tolist(), keys.begin[columns].tolist()
-        steps = range(1, len(columns) + 1)
-        origins = [Origin(*each) for each in zip(sources, begins, steps, strict=True)]
-        origins = [Origin(keys.numbering.word(BEGIN_ID), 0, 0), *origins]
-        return Candidate(splices(origins), tuple(self.ids[row, 1:].tolist()), score)
+        found = keys.places(np.append(self.columns[row], end))
+        word = keys.numbering.word(BEGIN_ID)
+        sources, begins = ([first, *part.tolist()] for first, part in zip((word, 0), found, strict=True))
+        steps, ends = range(len(sources)), [begin + 1 for begin in begins]
+        made = map(Splice, steps, steps, sources, begins, ends)
+        return Candidate(tuple(made), tuple(self.ids[row, 1:].tolist()), score)
 
     def _forget(self) -> None:
         """Drops the tables without texts, once they are an eighth."""
@@ -230,8 +145,3 @@ class PlainBeams:
         self.slots = new[self.place_of] * self.settings.beam + self.slots % self.settings.beam
         self.place_of = new[self.place_of]
         self.tables = self.tables[there]
-
-
-def splices(origins: Sequence[Origin]) -> tuple[Splice, ...]:
-    """The derivation of a text from the origins of its tokens: one splice per token."""
-    return tuple(Splice(o.step, o.step, o.neighbor, o.position, o.position + 1) for o in origins)

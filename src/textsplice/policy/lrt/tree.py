@@ -14,13 +14,13 @@ from typing import cast
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from textsplice.policy.lrt.attention import Places, attend_to
 from textsplice.policy.lrt.model import LrtModel, LrtStates
 from textsplice.policy.transformer import DecoderLayer
 
-GROWS_BY = 16  # tokens of every text of full beams that there is room for, before rows are moved
+GROWS_BY = 32  # tokens of every text of full beams that there is room for, before rows are moved
 
 
 class Trees:
@@ -28,13 +28,15 @@ class Trees:
 
     def __init__(self, policy: LrtModel, states: LrtStates, beam: int) -> None:
         self.policy = policy
-        self.heads = policy.shape.config.heads
+        config = policy.shape.config
+        self.shape = (config.heads, config.d_model // config.heads)
         self.tables = [table.flatten(0, 1) for table in states.tables]  # [C · S, 2d] of each layer
         lengths = np.array([len(case.table) for case in states.cases], dtype=np.int64)
         width = states.encoded.shape[1]
         self.of_table = Places(np.arange(len(lengths) * width).reshape(-1, width), lengths)
         self.more = GROWS_BY * beam * len(lengths)
-        self.read = [table.new_empty(0, table.shape[1]) for table in self.tables]  # [R, 2d] of each layer
+        # Queries, keys and values, [R, 3d] of each layer.
+        self.read = [table.new_empty(0, 3 * config.d_model) for table in self.tables]
         self.count = 0  # rows that are written
         self.rows = np.zeros((len(lengths), 0), dtype=np.int64)  # [H, tokens]
 
@@ -53,13 +55,13 @@ class Trees:
         table = Places(self.of_table.rows[tables], self.of_table.counts[tables])
         layers = cast("Sequence[DecoderLayer]", policy.decoder.layers)
         for layer, read, keys in zip(layers, self.read, self.tables, strict=True):
-            around = layer.attention_residual
-            query, new = _split(layer.attention.projection(around.before(states)))
-            read[written] = new
-            states = around.after(states, layer.attention.out(attend_to(query, read, own, self.heads)))
+            around, attention, cross = layer.attention_residual, layer.attention, layer.cross
+            new = read[written]
+            project(around.before(states), attention.projection, out=new)
+            states = around.after(states, project(attend_to(new, read, own, self.shape), attention.out))
             around = layer.cross_residual
-            query = layer.cross.query(around.before(states))
-            states = around.after(states, layer.cross.out(attend_to(query, keys, table, self.heads)))
+            query = project(around.before(states), cross.query)
+            states = around.after(states, project(attend_to(query, keys, table, self.shape), cross.out))
             around = layer.feed_forward_residual
             states = around.after(states, layer.feed_forward(around.before(states)))
         return policy.decoder.norm(states)
@@ -70,12 +72,12 @@ class Trees:
 
     def _make_room(self, count: int) -> None:
         if count > len(self.read[0]):
-            self.read = [torch.cat([read, read.new_empty(self.more, read.shape[1])]) for read in self.read]
+            for layer, read in enumerate(self.read):
+                self.read[layer] = read.new_empty(len(read) + self.more, read.shape[1])
+                self.read[layer][: self.count] = read[: self.count]
         self.count = count
 
 
-def _split(projected: Tensor) -> tuple[Tensor, Tensor]:
-    """Queries `[H, d]`, and keys and values `[H, 2d]`."""
-    width = projected.shape[1] // 3
-    query, new = projected.split([width, 2 * width], dim=1)
-    return query, new
+def project(states: Tensor, by: nn.Linear, out: Tensor | None = None) -> Tensor:
+    """What a layer makes of states `[H, …]`; it can be written where it will be read."""
+    return torch.addmm(by.bias, states, by.weight.T, out=out)
