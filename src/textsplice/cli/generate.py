@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +12,15 @@ import typer
 from textsplice.cli.engine import EngineName, PartsFolder, Rows, Workers, chosen_engine, cut, write_in_parts
 from textsplice.cli.output import say
 from textsplice.cli.reading import Records, opened_source, say_lists
-from textsplice.cli.writing import cells_writer, check_out, opened, pass_written, row_writer
+from textsplice.cli.writing import (
+    UNCHECKED,
+    cells_writer,
+    check_out,
+    opened,
+    pass_written,
+    row_writer,
+    tallies,
+)
 
 if TYPE_CHECKING:
     from textsplice.search.rules import Rule
@@ -222,7 +231,7 @@ def generate(
             limit=limit,
         )
         found = records.survey()
-        counts = {"ok": 0, "doubtful": 0, "unfinished": 0, "abstained": 0}
+        counts = Counter({"ok": 0, "doubtful": 0, "unfinished": 0, "abstained": 0})
         examples = iter(records)
         with opened(out, resume=resume) as file:
             done = pass_written(out, examples, splicer.made(search, rules), selectors=selectors)
@@ -241,12 +250,12 @@ def generate(
                     total=found.count - done,
                 ):
                     write(generation)
-                    counts[generation.status] += 1
+                    counts.update(tallies(generation))
             else:
                 from textsplice.cli.bulk import Asked, generate_work, tables_a_part, told_example
 
                 asked = Asked(search, rules, bool(selectors))
-                counts |= write_in_parts(
+                written = write_in_parts(
                     bulk,
                     generate_work(splicer, run, store, swap, asked),
                     cut(examples, tables_a_part(search), told_example),
@@ -255,6 +264,7 @@ def generate(
                     total=found.count - done,
                     quiet=quiet,
                 )
+                counts.update(written)
     if not quiet:
         say(_summary(out, counts, done, len(records.bad)), err=True)
 
@@ -265,7 +275,9 @@ def _changes(**options: object) -> list[str]:
 
 
 def _summary(out: Path | None, counts: Mapping[str, int], done: int, skipped: int) -> str:
-    told = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
+    told = ", ".join(f"{count} {status}" for status, count in counts.items() if count and status != UNCHECKED)
+    if counts.get(UNCHECKED):
+        told += f"; {counts[UNCHECKED]} with values that could not be checked"
     before = f"; {done} were there already" if done else ""
     left_out = f"; {skipped} {'row was' if skipped == 1 else 'rows were'} skipped" if skipped else ""
     return f"{out or 'standard output'}: {told or 'nothing to do'}{before}{left_out}."

@@ -19,7 +19,7 @@ from textsplice.policy.problem import Candidate, Draft, broken_rule
 from textsplice.progress import bar
 from textsplice.search.choose import SeamCost, Slips, choose, slot_slips, worded_slips
 from textsplice.search.derive import Derived, derive, without_unused
-from textsplice.search.doubts import find_doubts
+from textsplice.search.doubts import find_doubts, unchecked_values
 from textsplice.search.generation import Alternative, Generation, Status, make_generation
 from textsplice.search.judge import Judge, opinion
 from textsplice.search.offers import Offers
@@ -277,9 +277,10 @@ class Pipeline:
         if proposer is self.approved:
             return generation.with_doubts(())
         text, table, seams = generation.text, generation.table, generation.seams
-        known = self.offers.known
+        known, lexicon = self.offers.known, self.lexicon or self.wordings
         return generation.with_doubts(
-            find_doubts(text, table, seams, known, self.lexicon or self.wordings, judged)
+            find_doubts(text, table, seams, known, lexicon, judged),
+            unchecked_values(text, table, known, lexicon),
         )
 
     def _with_seams(self, generation: Generation) -> Generation:
@@ -304,7 +305,8 @@ class Pipeline:
         def count(draft: Draft) -> int:
             text = Writing(draft.sources, table, self.tokenizer).write(draft.origins).text
             astray = known.asking.astray(text, table) is not None
-            return slips(draft) + astray + len(known.strays(text, table))
+            strays, misfits = known.strays(text, table), known.beside.misfits(text, table)
+            return slips(draft) + astray + len(strays) + sum(1 for _ in misfits)
 
         return count
 
