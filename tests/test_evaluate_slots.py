@@ -121,6 +121,15 @@ def test_a_list_has_a_slot_for_each_value() -> None:
     )
 
 
+def test_a_number_that_two_fields_have_may_be_said_for_each() -> None:
+    table = Table.of({"rooms": "2", "floors": "2"})
+    lexicon = Lexicon.of_tables([table], {"rooms": "number", "floors": "number"})
+    assert str(check_slots("It has 2 rooms on 2 floors.", table, lexicon)) == "ok"
+    assert "said twice" in str(
+        check_slots("It has 2 rooms in all and is built on 2 floors, which makes it all 2.", table, lexicon)
+    )
+
+
 def test_a_corpus_without_a_lexicon_is_checked_as_written() -> None:
     tables = [Table.of({"team": "Reds", "open": "yes"}), Table.of({"team": "Blues", "open": "no"})]
     lexicon = Lexicon.of_tables(tables)

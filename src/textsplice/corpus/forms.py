@@ -1,7 +1,8 @@
 """Values written as texts write them: `10500` as 10,500, and `2015-02-20 00:00:00` as 2015.
 
 A spreadsheet keeps numbers and dates in a form of its own. If texts say them in another, one that can be made
-of it, records are read in that one: what is copied is then what people would have written.
+of it, records are read in that one: what is copied is then what people would have written. Values that differ
+only in small and capital letters (`Yes`, `yes`, `YES`) are read in one spelling: `as yes|no`.
 """
 
 from __future__ import annotations
@@ -14,12 +15,17 @@ from functools import lru_cache
 from textsplice.corpus.table import Example, Table
 
 _NUMBER = re.compile(r"[£$€]?\s?(?P<whole>\d+)(?:\.0{1,2})?(?P<after>(?:\s?[^\W\d_]{1,3})?)")
-_DATE = re.compile(r"(?P<y>\d{4})-(?P<m>0[1-9]|1[0-2])-(?P<d>0[1-9]|[12]\d|3[01])(?:[T ][\d:.]+Z?)?")
+_Y, _M, _D = r"(?P<y>\d{4})", r"(?P<m>0?[1-9]|1[0-2])", r"(?P<d>0?[1-9]|[12]\d|3[01])"
+_TIME = r"(?:[T ][\d:.]+Z?)?"
+_DATE = re.compile(rf"{_Y}-{_M}-{_D}{_TIME}")
+_DAY_FIRST = re.compile(rf"{_D}(?P<mark>[/.-]){_M}(?P=mark){_Y}{_TIME}")
+_MONTH_FIRST = re.compile(rf"{_M}/{_D}/{_Y}{_TIME}")
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July"),
     *("August", "September", "October", "November", "December"),
 )
 Form = Callable[[str], str | None]
+SPELLED = "as "  # before the spellings of a field's values, with a bar between
 
 
 def _number(write: Callable[[int], str]) -> Form:
@@ -30,9 +36,10 @@ def _number(write: Callable[[int], str]) -> Form:
     return form
 
 
-def _date(write: Callable[[str, int, int], str]) -> Form:
+def _date(write: Callable[[str, int, int], str], *patterns: re.Pattern[str]) -> Form:
     def form(value: str) -> str | None:
-        match = _DATE.fullmatch(value)
+        found = (pattern.fullmatch(value) for pattern in patterns or (_DATE, _DAY_FIRST))
+        match = next(filter(None, found), None)
         return match and write(match["y"], int(match["m"]), int(match["d"]))
 
     return form
@@ -51,6 +58,10 @@ FORMS: dict[str, Form] = {
     "month day, year": _date(lambda y, m, d: f"{_MONTHS[m - 1]} {d}, {y}"),
     "day/month/year": _date(lambda y, m, d: f"{d:02}/{m:02}/{y}"),
     "day.month.year": _date(lambda y, m, d: f"{d:02}.{m:02}.{y}"),
+    # Of 02/20/2015. What is written must not be read as a date again.
+    "month first, year": _date(lambda y, _m, _d: y, _MONTH_FIRST),
+    "month first, day month year": _date(lambda y, m, d: f"{d} {_MONTHS[m - 1]} {y}", _MONTH_FIRST),
+    "month first, month day, year": _date(lambda y, m, d: f"{_MONTHS[m - 1]} {d}, {y}", _MONTH_FIRST),
 }
 
 
@@ -58,7 +69,15 @@ FORMS: dict[str, Form] = {
 def parse_forms(settings: Sequence[str]) -> Mapping[str, Form]:
     """The form of each field, from `price=1,000`; what is no form is left out."""
     parts = (setting.rpartition("=") for setting in settings)
-    return {field: FORMS[form] for field, _, form in parts if form in FORMS}
+    return {field: form for field, _, name in parts if (form := _form(name)) is not None}
+
+
+def _form(name: str) -> Form | None:
+    if name.startswith(SPELLED):
+        spellings = name.removeprefix(SPELLED).split("|")
+        known = {spelling.casefold(): spelling for spelling in spellings}
+        return lambda value: known.get(value.casefold())
+    return FORMS.get(name)
 
 
 def in_form(table: Table, settings: Sequence[str]) -> Table:
@@ -86,7 +105,7 @@ def is_in_form(table: Table, written: Table) -> bool:
         or (
             len(ones) == len(others)
             and all(
-                one == other or any(form(one) == other for form in FORMS.values())
+                one.casefold() == other.casefold() or any(form(one) == other for form in FORMS.values())
                 for one, other in zip(ones, others, strict=True)
             )
         )

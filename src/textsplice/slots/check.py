@@ -126,7 +126,7 @@ def check_slots(text: str, table: Table, lexicon: Lexicon) -> SlotReport:
     for field, values, wordings in asked:
         if wordings.kind == "number":
             found_in[field] = _with_numbers(field, values, words, mentions)
-    elsewhere = {value.casefold() for _, value in slots}
+    elsewhere = Counter(value.casefold() for _, value in slots)
     found: list[Slot] = []
     for field, values, wordings in asked:
         found += _check_field(field, values, found_in.pop(field, ()), wordings, elsewhere)
@@ -215,7 +215,7 @@ def _check_field(
     values: Sequence[str],
     mentions: Sequence[Mention],
     wordings: FieldWordings,
-    elsewhere: set[str],
+    elsewhere: Counter[str],
 ) -> Iterator[Slot]:
     others = mentions
     if wordings.kind == "worded" and any(_may_be_said(value, wordings) for value in values):
@@ -233,7 +233,7 @@ def _check_field(
             yield Slot(field, value, "unchecked" if _may_be_said(value, wordings) else "missing")
         elif foreign and len(values) == 1:
             yield Slot(field, value, "wrong", foreign.pop(0))
-        elif count > 1 and not wordings.repeatable:
+        elif count > max(1, elsewhere[value.casefold()]) and not wordings.repeatable:
             yield Slot(field, value, "repeated")
         else:
             yield Slot(field, value, "ok")
@@ -260,7 +260,7 @@ def _times_said(mentions: Sequence[Mention], apart: int) -> int:
 
 
 def _foreign(
-    mentions: Sequence[Mention], values: Sequence[str], wordings: FieldWordings, elsewhere: set[str]
+    mentions: Sequence[Mention], values: Sequence[str], wordings: FieldWordings, elsewhere: Counter[str]
 ) -> list[str]:
     """Mentioned values that are neither this field's, nor generic, nor values of another field."""
     foreign: dict[str, None] = {}
