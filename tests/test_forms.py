@@ -90,9 +90,11 @@ def test_forms_are_found_where_texts_say_values_so_and_nowhere_else() -> None:
     assert not is_in_form(examples[1].table, table)
 
 
+MONTHS = "January February March April May June July August September".split()
+
+
 def adverts(write: Callable[[int, int, int], str], count: int = 60) -> list[Example]:
     """Adverts with a start in any form, a yes or no in many spellings, and a town in two."""
-    months = ("January", "February", "March", "April", "May", "June")
     examples: list[Example] = []
     for n in range(count):
         day, month, year = 1 + n % 28, n % 6, 2020 + n % 3
@@ -106,7 +108,7 @@ def adverts(write: Callable[[int, int, int], str], count: int = 60) -> list[Exam
             }
         )
         visas = "We sponsor visas." if n % 2 == 0 else "No visas."
-        text = f"A job in {town.title()} from {day} {months[month]} {year} on. {visas}"
+        text = f"A job in {town.title()} from {day} {MONTHS[month]} {year} on. {visas}"
         examples.append(Example(str(n), table, text))
     return examples
 
@@ -123,6 +125,47 @@ def adverts(write: Callable[[int, int, int], str], count: int = 60) -> list[Exam
 def test_a_date_is_read_whole_if_texts_say_it_whole(written: str, form: str) -> None:
     found = find_forms(adverts(lambda y, m, d: written.format(y=y, m=m, d=d)))
     assert found == (f"start={form}", "visa=as No|Yes", "town=as Leeds|York")
+
+
+@pytest.mark.parametrize(
+    ("cell", "text", "form"),
+    [
+        ("{a}, {b}, {c}", "Of {a}, {b} and {c}.", "a, b"),
+        ("{a}; {b}", "Of {b} with {a}.", "a, b"),
+        ("{a}, {b}", "Of {a}, {b}.", None),  # as they stand
+        ("{a}, {b}", "Of wood.", None),  # not said
+        ("{a}", "Of {a}.", None),
+    ],
+)
+def test_a_list_in_one_cell_is_read_as_several_values(cell: str, text: str, form: str | None) -> None:
+    woods = ("oak", "brass", "silk", "tin", "iron")
+    parts = [
+        dict(zip("abc", (woods[n % 5], woods[n // 2 % 5 - 1], woods[n // 3 % 5 - 2]), strict=True))
+        for n in range(60)
+    ]
+    examples = [
+        Example(str(n), Table.of({"made of": cell.format(**each)}), text.format(**each))
+        for n, each in enumerate(parts)
+    ]
+    forms = find_forms(examples)
+    assert forms == ((f"made of={form}",) if form else ())
+    if form:
+        table = in_form(Table.of({"made of": "oak, tin and silk"}), forms)
+        assert table["made of"] == ("oak", "tin", "silk")
+        assert in_form(table, forms) == table
+        assert is_in_form(Table.of({"made of": "oak, tin and silk"}), table)
+
+
+def test_a_year_is_not_enough_if_some_texts_say_the_whole_date() -> None:
+    examples = [
+        Example(str(n), Table.of({"name": f"N{n}", "born": f"19{n}-0{n % 9 + 1}-1{n % 8 + 1}"}), text)
+        for n in range(10, 90)
+        for text in [
+            f"N{n} was born in 19{n}." if n % 4 else f"N{n} was born on 1{n % 8 + 1} {MONTHS[n % 9]} 19{n}."
+        ]
+    ]
+    assert find_forms(examples) == ()
+    assert find_forms([e for e in examples if int(e.id) % 4]) == ("born=year",)
 
 
 def test_values_that_differ_only_in_case_are_one() -> None:

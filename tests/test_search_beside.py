@@ -106,6 +106,14 @@ def test_a_pair_is_told_once() -> None:
     assert len(misfits("By the the mill and the the mill.", "the mill")) == 1
 
 
+def test_a_text_begins_with_a_capital_letter_if_nearly_all_do() -> None:
+    (told,) = misfits("globe of oak.", "globe")
+    assert told == "it begins with a small letter, as hardly any text does: 'globe'"
+    small = Beside.of((WALK, text) for text in ["iPhones are here.", "Walks are there."] * ENOUGH)
+    assert not misfits("globe of oak.", "globe", beside=small)
+    assert not misfits("3 globes of oak.", "3")
+
+
 @given(st.text(max_size=30), st.text(max_size=10))
 def test_any_text_can_be_read(text: str, value: str) -> None:
     assert all(each.startswith("it says ") for each in misfits(text, value, beside=Beside()))

@@ -254,17 +254,16 @@ def generate(
             else:
                 from textsplice.cli.bulk import Asked, generate_work, tables_a_part, told_example
 
-                asked = Asked(search, rules, bool(selectors))
-                written = write_in_parts(
+                work = generate_work(splicer, run, store, swap, Asked(search, rules, bool(selectors)))
+                counts |= write_in_parts(
                     bulk,
-                    generate_work(splicer, run, store, swap, asked),
+                    work,
                     cut(examples, tables_a_part(search), told_example),
                     Rows(file, out, parts, cells_writer(write, out)),
                     label="generating",
                     total=found.count - done,
                     quiet=quiet,
                 )
-                counts.update(written)
     if not quiet:
         say(_summary(out, counts, done, len(records.bad)), err=True)
 

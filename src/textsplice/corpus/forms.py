@@ -1,7 +1,8 @@
 """Values written as texts write them: `10500` as 10,500, and `2015-02-20 00:00:00` as 2015.
 
 A spreadsheet keeps numbers and dates in a form of its own. If texts say them in another, one that can be made
-of it, records are read in that one: what is copied is then what people would have written. Values that differ
+of it, records are read in that one: what is copied is then what people would have written. So is a list in
+one cell (`oak, brass`), if texts say its parts one by one (`oak and brass`). Values that differ
 only in small and capital letters (`Yes`, `yes`, `YES`) are read in one spelling: `as yes|no`.
 """
 
@@ -25,6 +26,10 @@ _MONTHS = (
     *("August", "September", "October", "November", "December"),
 )
 Form = Callable[[str], str | None]
+LIST = "a, b"  # the form of a value that holds several
+_COMMA = frozenset(",;|")
+_BETWEEN = re.compile(r"\s*[,;|]\s*(?:(?:and|or|&)\s+)?|\s+and\s+")
+_ENTITY = re.compile(r"&#?\w+;")  # &amp; ends in a semicolon that separates nothing
 SPELLED = "as "  # before the spellings of a field's values, with a bar between
 
 
@@ -65,6 +70,13 @@ FORMS: dict[str, Form] = {
 }
 
 
+def items(value: str) -> tuple[str, ...]:
+    """The values that are written into one: `red, green and blue`. `The Fox and Hounds` is one."""
+    if _COMMA.isdisjoint(_ENTITY.sub("", value)):
+        return (value,)
+    return tuple(item for item in map(str.strip, _BETWEEN.split(value)) if item)
+
+
 @lru_cache(maxsize=64)
 def parse_forms(settings: Sequence[str]) -> Mapping[str, Form]:
     """The form of each field, from `price=1,000`; what is no form is left out."""
@@ -82,15 +94,16 @@ def _form(name: str) -> Form | None:
 
 def in_form(table: Table, settings: Sequence[str]) -> Table:
     """The table with the values of these fields as texts write them."""
-    forms = parse_forms(tuple(settings))
-    if not any(name in forms for name, _ in table):
+    forms, lists = parse_forms(tuple(settings)), {each.removesuffix(f"={LIST}") for each in settings}
+    if not any(name in forms or name in lists for name, _ in table):
         return table
-    return Table(
-        tuple(
-            (name, tuple(forms[name](value) or value for value in values) if name in forms else values)
-            for name, values in table
-        )
-    )
+
+    def written(name: str, values: tuple[str, ...]) -> tuple[str, ...]:
+        if name in lists:
+            return tuple(item for value in values for item in items(value))
+        return tuple(forms[name](value) or value for value in values) if name in forms else values
+
+    return Table(tuple((name, written(name, values)) for name, values in table))
 
 
 def with_forms(example: Example, settings: Sequence[str]) -> Example:
@@ -102,6 +115,7 @@ def is_in_form(table: Table, written: Table) -> bool:
     """Whether two tables differ in nothing but the form of some values."""
     return [name for name, _ in table] == [name for name, _ in written] and all(
         ones == others
+        or tuple(item for one in ones for item in items(one)) == others
         or (
             len(ones) == len(others)
             and all(

@@ -27,6 +27,7 @@ FORMS = {"a": "an", "an": "a"}  # of one article, by the sound that follows
 ENOUGH = 5  # texts that write the other form before the same letter
 
 
+SMALL = 0.02  # share of texts that may begin with a small letter where a capital is usual
 CHANCE = 0.001  # that nobody says a word so, if it were said of one as of several
 ONE = "1"
 Counted = tuple[str, bool]  # a field, and whether its number is one
@@ -40,13 +41,17 @@ class Beside:
     before: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
     texts: Counter[Counted] = field(default_factory=Counter[Counted])
     around: Mapping[Counted, Counter[Around]] = field(default_factory=dict[Counted, Counter[Around]])
+    capital: bool = False  # nearly all texts begin with a capital letter
 
     @classmethod
     def of(cls, examples: Iterable[tuple[Table, str]]) -> Beside:
         """What the texts of these tables do."""
         before, texts = Counter[tuple[str, str]](), Counter[Counted]()
         around: dict[Counted, Counter[Around]] = {}
+        small = total = 0
         for table, text in examples:
+            small += text[:1].islower()
+            total += 1
             tokens = [token.casefold() for token in tokenize(text)]
             pairs = pairwise(tokens)
             before.update({(word, after[0]) for word, after in pairs if word in FORMS and after[0].isalpha()})
@@ -56,7 +61,7 @@ class Beside:
                 places = (place for place, token in enumerate(tokens) if token == number)
                 said = {each for place in places for each in _around(tokens, place)}
                 around.setdefault(key, Counter()).update(said)
-        return cls(before, texts, around)
+        return cls(before, texts, around, capital=total >= ENOUGH and small <= SMALL * total)
 
     def misfits(self, text: str, table: Table) -> Iterator[str]:
         """What reads wrong where a value meets the words beside it, as clauses, each once."""
@@ -72,7 +77,9 @@ class Beside:
                 if stop < len(tokens) and _same(tokens[stop - 1], tokens[stop]):
                     found[f"{tokens[stop - 1]} {tokens[stop]}"] = None
         found.update(dict.fromkeys(self._disagreeing(tokens, folded, table)))
-        return (f"it says {pair!r}, which hardly reads well" for pair in found)
+        if self.capital and text[:1].islower():
+            yield f"it begins with a small letter, as hardly any text does: {tokens[0]!r}"
+        yield from (f"it says {pair!r}, which hardly reads well" for pair in found)
 
     def _disagreeing(self, tokens: Sequence[str], folded: Sequence[str], table: Table) -> Iterator[str]:
         """Numbers beside a word that goes with one, and not with several, or the other way round."""

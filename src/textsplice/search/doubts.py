@@ -21,6 +21,7 @@ from textsplice.slots.asking import Asking
 from textsplice.slots.check import check_slots, out_of_act, told
 from textsplice.slots.lexicon import Lexicon, items_of
 from textsplice.slots.numbers import stray_numbers
+from textsplice.slots.topics import Topics
 from textsplice.slots.wordings import FieldKind
 
 Why = Literal["field", "value", "slot", "seam", "judge"]
@@ -77,6 +78,7 @@ class Known:
     # Numbers that texts say though no record has them (`open 24 hours`); None: such numbers are no doubt.
     usual: frozenset[str] | None = None
     beside: Beside = field(default_factory=Beside)
+    topics: Topics = field(default_factory=Topics)
 
     @classmethod
     def of(cls, store: Store) -> Known:
@@ -95,10 +97,10 @@ class Known:
         }
         tables = [store.tables[number] for number in store.table_of.tolist()] if store.alike else []
         asking = Asking.of(zip(tables, store.texts, strict=False))
-        beside = Beside.of(
-            (store.tables[int(store.table_of[row])], store.texts[row]) for row in _sample(store)
-        )
-        return cls(frozenset(values), choices, dict(store.kinds), asking, _usual(store), beside)
+        sample = [(store.tables[int(store.table_of[row])], store.texts[row]) for row in _sample(store)]
+        topics = Topics.of(sample) if store.kinds else Topics()
+        more = (asking, _usual(store), Beside.of(sample), topics)
+        return cls(frozenset(values), choices, dict(store.kinds), *more)
 
     def strays(self, text: str, table: Table) -> list[str]:
         """The numbers of a text that its record does not have, as clauses."""
@@ -110,6 +112,17 @@ class Known:
             for number in dict.fromkeys(found)
             if _folded(number) not in self.usual
         ]
+
+    def slips(self, text: str, table: Table, lexicon: Lexicon | None) -> Iterator[str]:
+        """What only shows in a whole text, as clauses."""
+        if astray := self.asking.astray(text, table):
+            yield astray
+        yield from self.strays(text, table)
+        yield from self.beside.misfits(text, table)
+        yield from self.topics.added(text, table)
+        if self.topics.spoken_of:
+            unchecked = (name for name, _ in unchecked_values(text, table, self, lexicon))
+            yield from self.topics.left_out(text, table, unchecked)
 
     def doubts(self, table: Table) -> Iterator[Doubt]:
         """Fields and values of a record that no record of the store has."""
@@ -180,14 +193,10 @@ def find_doubts(
     judged: float | None = None,
 ) -> tuple[Doubt, ...]:
     """All doubts about a text; without a lexicon its values are looked for as they are written."""
-    checker = _checker(table, known, lexicon)
-    astray = known.asking.astray(text, table)
     return (
         *known.doubts(table),
-        *slot_doubts(text, table, checker),
-        *([Doubt("slot", astray)] if astray else []),
-        *(Doubt("slot", stray) for stray in known.strays(text, table)),
-        *(Doubt("slot", misfit) for misfit in known.beside.misfits(text, table)),
+        *slot_doubts(text, table, _checker(table, known, lexicon)),
+        *(Doubt("slot", slip) for slip in known.slips(text, table, lexicon)),
         *seam_doubts(seams),
         *judge_doubts(judged),
     )

@@ -299,14 +299,12 @@ class Pipeline:
         """How slips with the values of a table are counted: by the run's lexicon, if it has one."""
         table, known = example.table, self.offers.known
         slips = worded_slips(table, self.lexicon, self.tokenizer) if self.lexicon else slot_slips
-        if known.usual is None and not asked_for(table):
+        if not known.kinds and not asked_for(table):
             return slips
 
         def count(draft: Draft) -> int:
             text = Writing(draft.sources, table, self.tokenizer).write(draft.origins).text
-            astray = known.asking.astray(text, table) is not None
-            strays, misfits = known.strays(text, table), known.beside.misfits(text, table)
-            return slips(draft) + astray + len(strays) + sum(1 for _ in misfits)
+            return slips(draft) + sum(1 for _ in known.slips(text, table, self.lexicon or self.wordings))
 
         return count
 

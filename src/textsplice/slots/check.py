@@ -126,9 +126,8 @@ def check_slots(text: str, table: Table, lexicon: Lexicon) -> SlotReport:
             found_in.setdefault(mention.field, []).append(mention)
     own = {field for field, _, _ in asked}
     for field, wordings in lexicon.fields.items():
-        if wordings.kind == "number" and field not in own and field not in questions:
-            if ones := _says_one(words, field):
-                found_in.setdefault(field, []).extend(ones)
+        if wordings.kind == "number" and field not in own | questions:
+            found_in.setdefault(field, []).extend(_says_one(words, field))
     for field, values, wordings in asked:
         if wordings.kind == "number":
             found_in[field] = _with_numbers(field, values, words, mentions)

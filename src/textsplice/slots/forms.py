@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from textsplice.corpus.asked import ASKED
-from textsplice.corpus.forms import FORMS, SPELLED
+from textsplice.corpus.forms import FORMS, LIST, SPELLED, items
 from textsplice.corpus.table import Example
 from textsplice.text.tokens import tokenize
 from textsplice.text.verbatim import occurrences
@@ -16,7 +16,10 @@ FEWEST = 10  # values of a field
 NEARLY_ALL = 0.9  # share of values that a form must be made of
 MOSTLY = 0.8  # share that texts must say in it
 BETTER = 0.3  # how many more than as they stand
+YEARS = ("year", "month first, year")  # forms that leave something out,
+HARDLY = 0.1  # so they are taken only if no more texts say the whole date
 AS_GOOD = 0.05  # forms that texts say nearly as often as the most common one
+SEVERAL = 0.2  # share of values that hold several, and of those that may be said as they stand
 MOST_SPELLED = 40  # values of a field of which each is read in one spelling
 
 
@@ -30,7 +33,7 @@ def find_forms(examples: Iterable[Example]) -> tuple[str, ...]:
             pairs = [(value, words) for value in values if value != ASKED and value[-1:].isalnum()]
             said.setdefault(name, []).extend(pairs)
     spelled = _spellings(kept)
-    found = ((name, _form(pairs) or spelled.get(name)) for name, pairs in said.items())
+    found = ((name, _form(pairs) or _list(pairs) or spelled.get(name)) for name, pairs in said.items())
     return tuple(f"{name}={form}" for name, form in found if form)
 
 
@@ -85,9 +88,21 @@ def _form(pairs: list[tuple[str, list[str]]]) -> str | None:
         written = [(new, words) for value, words in pairs if (new := form(value)) is not None]
         if len(written) >= NEARLY_ALL * len(pairs):
             shares[name], lengths[name] = _share(written), sum(len(new) for new, _ in written)
-    enough = max(MOSTLY, BETTER + _share(pairs), max(shares.values(), default=0.0) - AS_GOOD)
+    as_it_stands = _share(pairs)
+    enough = max(MOSTLY, BETTER + as_it_stands, max(shares.values(), default=0.0) - AS_GOOD)
     # A year that texts say may be part of a date that they say: what says most is read.
-    return max((name for name in shares if shares[name] >= enough), key=lengths.__getitem__, default=None)
+    best = max((name for name in shares if shares[name] >= enough), key=lengths.__getitem__, default=None)
+    whole = as_it_stands + sum(share for name, share in shares.items() if name not in YEARS)
+    return None if best in YEARS and whole > HARDLY else best
+
+
+def _list(pairs: list[tuple[str, list[str]]]) -> str | None:
+    """Whether texts say the values one by one that stand in one, with commas between."""
+    several = [(value, words) for value, words in pairs if len(items(value)) > 1]
+    if len(several) < max(FEWEST, SEVERAL * len(pairs)) or _share(several) > SEVERAL:
+        return None  # some say `Austin, Texas`
+    parts = [(item, words) for value, words in several for item in items(value)]
+    return LIST if _share(parts) >= MOSTLY else None
 
 
 def _share(pairs: list[tuple[str, list[str]]]) -> float:
