@@ -66,6 +66,13 @@ def test_a_number_goes_with_the_words_beside_it_as_the_texts_have_it(
     assert list(beside.misfits(text, table)) == [f"it says {p!r}, which hardly reads well" for p in pairs]
 
 
+def test_none_is_said_in_other_words_where_people_do() -> None:
+    said = [("0", "No rooms."), ("1", "Has 1 room."), ("2", "Has 2 rooms."), ("3", "Has 3 rooms.")] * 12
+    beside = Beside.of((Table.of({"rooms": number}), text) for number, text in said)
+    assert len(list(beside.misfits("Has 0 rooms.", Table.of({"rooms": "0"})))) == 2
+    assert not list(beside.misfits("Has 2 rooms.", Table.of({"rooms": "2"})))
+
+
 @pytest.mark.parametrize(
     ("text", "value", "pair"),
     [

@@ -1,7 +1,7 @@
 """Whether a value fits the word before or after it: no `the the old mill`, `an moderate walk`, `1 rooms`.
 
-Which word goes with one and which with several is not looked up, but counted: if most who write of several
-say `rooms` after the number, and of many who write of one nobody does, then `1 rooms` is a slip.
+Which word goes with one, with none and with several is not looked up, but counted: if most who write of
+several say `rooms` after the number, and of many who write of one nobody does, then `1 rooms` is a slip.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ ENOUGH = 5  # texts that write the other form before the same letter
 
 SMALL = 0.02  # share of texts that may begin with a small letter where a capital is usual
 CHANCE = 0.001  # that nobody says a word so, if it were said of one as of several
-ONE = "1"
-Counted = tuple[str, bool]  # a field, and whether its number is one
+APART = ("0", "1")  # numbers that have words of their own
+Counted = tuple[str, str]  # a field, and its number if that is one of these
 Around = tuple[int, str]  # before (-1) or after (1) it, this word
 
 
@@ -56,7 +56,7 @@ class Beside:
             pairs = pairwise(tokens)
             before.update({(word, after[0]) for word, after in pairs if word in FORMS and after[0].isalpha()})
             for name, number in _numbers(table):
-                key = (name, number == ONE)
+                key = _counted(name, number)
                 texts[key] += 1
                 places = (place for place, token in enumerate(tokens) if token == number)
                 said = {each for place in places for each in _around(tokens, place)}
@@ -85,7 +85,7 @@ class Beside:
         """Numbers beside a word that goes with one, and not with several, or the other way round."""
         fields: dict[str, list[Counted]] = {}
         for name, number in _numbers(table):
-            fields.setdefault(number, []).append((name, number == ONE))
+            fields.setdefault(number, []).append(_counted(name, number))
         for place, token in enumerate(folded):
             for side, word in _around(folded, place) if token in fields else ():
                 # A number may be that of several fields: one that it goes with is enough.
@@ -96,9 +96,9 @@ class Beside:
         """Whether nobody says a word so, though they would if it went with one as with several."""
         if self.around.get(key, {}).get(word):
             return False
-        name, is_one = key
-        other = (name, not is_one)
-        share = self.around.get(other, {}).get(word, 0) / (self.texts[other] + 2)
+        others = [other for other in (_counted(key[0], number) for number in (*APART, "")) if other != key]
+        times = sum(self.around.get(other, {}).get(word, 0) for other in others)
+        share = times / (sum(self.texts[other] for other in others) + 2)
         return (1 - share) ** self.texts[key] < CHANCE
 
     def _clash(self, word: str, first: str) -> bool:
@@ -114,6 +114,10 @@ class Beside:
 def _numbers(table: Table) -> Iterator[tuple[str, str]]:
     """The whole numbers of a table, with their fields."""
     return ((name, value) for name, values in table for value in values if value.isdecimal())
+
+
+def _counted(name: str, number: str) -> Counted:
+    return name, number if number in APART else ""
 
 
 def _around(tokens: Sequence[str], place: int) -> Iterator[Around]:
