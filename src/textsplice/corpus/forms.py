@@ -78,30 +78,30 @@ def items(value: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=64)
-def parse_forms(settings: Sequence[str]) -> Mapping[str, Form]:
-    """The form of each field, from `price=1,000`; what is no form is left out."""
+def parse_forms(settings: Sequence[str]) -> Mapping[str, Callable[[str], tuple[str, ...]]]:
+    """What the values of each field are read as, from `price=1,000`; what is no form is left out."""
     parts = (setting.rpartition("=") for setting in settings)
-    return {field: form for field, _, name in parts if (form := _form(name)) is not None}
+    return {field: read for field, _, name in parts if (read := _reading(name)) is not None}
 
 
-def _form(name: str) -> Form | None:
+def _reading(name: str) -> Callable[[str], tuple[str, ...]] | None:
+    if name == LIST:
+        return items
+    form = FORMS.get(name)
     if name.startswith(SPELLED):
-        spellings = name.removeprefix(SPELLED).split("|")
-        known = {spelling.casefold(): spelling for spelling in spellings}
-        return lambda value: known.get(value.casefold())
-    return FORMS.get(name)
+        known = {spelling.casefold(): spelling for spelling in name.removeprefix(SPELLED).split("|")}
+        form = lambda value: known.get(value.casefold())  # noqa: E731 - a form like the others
+    return form and (lambda value: (form(value) or value,))
 
 
 def in_form(table: Table, settings: Sequence[str]) -> Table:
     """The table with the values of these fields as texts write them."""
-    forms, lists = parse_forms(tuple(settings)), {each.removesuffix(f"={LIST}") for each in settings}
-    if not any(name in forms or name in lists for name, _ in table):
+    forms = parse_forms(tuple(settings))
+    if not any(name in forms for name, _ in table):
         return table
 
     def written(name: str, values: tuple[str, ...]) -> tuple[str, ...]:
-        if name in lists:
-            return tuple(item for value in values for item in items(value))
-        return tuple(forms[name](value) or value for value in values) if name in forms else values
+        return tuple(new for value in values for new in forms[name](value)) if name in forms else values
 
     return Table(tuple((name, written(name, values)) for name, values in table))
 
