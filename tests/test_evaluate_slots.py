@@ -121,6 +121,31 @@ def test_a_list_has_a_slot_for_each_value() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "record", "errors"),
+    [
+        ("It has a single gear.", {"name": "Tern"}, "gears is said to be 1, which the table does not say"),
+        ("It has one gear.", {"gears": "21"}, "gears (21) is said to be 1"),
+        ("It has 21 gears, or one gear.", {"gears": "21"}, "gears (21) is said to be 1"),
+        ("It has a single gear.", {"gears": "1"}, "ok"),
+        ("It is one of the best.", {"name": "Tern"}, "ok"),
+    ],
+)
+def test_one_that_is_said_in_words_is_looked_for_too(text: str, record: dict[str, str], errors: str) -> None:
+    lexicon = Lexicon.of_tables([Table.of({"gears": "3"})], {"gears": "number"})
+    told = str(check_slots(f"Tern. {text}" if "name" in record else text, Table.of(record), lexicon))
+    assert told == errors
+
+
+def test_a_number_that_two_fields_have_may_be_said_for_each() -> None:
+    table = Table.of({"rooms": "2", "floors": "2"})
+    lexicon = Lexicon.of_tables([table], {"rooms": "number", "floors": "number"})
+    assert str(check_slots("It has 2 rooms on 2 floors.", table, lexicon)) == "ok"
+    assert "said twice" in str(
+        check_slots("It has 2 rooms in all and is built on 2 floors, which makes it all 2.", table, lexicon)
+    )
+
+
 def test_a_corpus_without_a_lexicon_is_checked_as_written() -> None:
     tables = [Table.of({"team": "Reds", "open": "yes"}), Table.of({"team": "Blues", "open": "no"})]
     lexicon = Lexicon.of_tables(tables)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,12 @@ def cars(count: int = 90) -> list[dict[str, str]]:
         ("date", "2015-02-20T10:30", "2015-02-20"),
         ("day month year", "2015-02-20", "20 February 2015"),
         ("year", "2015-13-20", None),
+        ("day month year", "20/02/2015", "20 February 2015"),
+        ("day month year", "3.2.2015", "3 February 2015"),
+        ("day month year", "02/20/2015", None),
+        ("day/month/year", "2015-02-20", "20/02/2015"),
+        ("month first, day month year", "02/20/2015", "20 February 2015"),
+        ("month first, year", "20/02/2015", None),
     ],
 )
 def test_a_form_is_made_of_a_value_or_not(form: str, value: str, written: str | None) -> None:
@@ -81,6 +88,94 @@ def test_forms_are_found_where_texts_say_values_so_and_nowhere_else() -> None:
     }
     assert is_in_form(examples[0].table, table)
     assert not is_in_form(examples[1].table, table)
+
+
+MONTHS = "January February March April May June July August September".split()
+
+
+def adverts(write: Callable[[int, int, int], str], count: int = 60) -> list[Example]:
+    """Adverts with a start in any form, a yes or no in many spellings, and a town in two."""
+    examples: list[Example] = []
+    for n in range(count):
+        day, month, year = 1 + n % 28, n % 6, 2020 + n % 3
+        town = ("Leeds", "LEEDS", "York", "york")[n % 4]
+        table = Table.of(
+            {
+                "id": f"J{n}",
+                "start": write(year, month + 1, day),
+                "visa": ("Yes", "no", "YES", "No")[n % 4],
+                "town": town,
+            }
+        )
+        visas = "We sponsor visas." if n % 2 == 0 else "No visas."
+        text = f"A job in {town.title()} from {day} {MONTHS[month]} {year} on. {visas}"
+        examples.append(Example(str(n), table, text))
+    return examples
+
+
+@pytest.mark.parametrize(
+    ("written", "form"),
+    [
+        ("{y}-{m:02}-{d:02}", "day month year"),
+        ("{d:02}/{m:02}/{y}", "day month year"),
+        ("{d}.{m}.{y}", "day month year"),
+        ("{m:02}/{d:02}/{y}", "month first, day month year"),
+    ],
+)
+def test_a_date_is_read_whole_if_texts_say_it_whole(written: str, form: str) -> None:
+    found = find_forms(adverts(lambda y, m, d: written.format(y=y, m=m, d=d)))
+    assert found == (f"start={form}", "visa=as No|Yes", "town=as Leeds|York")
+
+
+@pytest.mark.parametrize(
+    ("cell", "text", "form"),
+    [
+        ("{a}, {b}, {c}", "Of {a}, {b} and {c}.", "a, b"),
+        ("{a}; {b}", "Of {b} with {a}.", "a, b"),
+        ("{a}, {b}", "Of {a}, {b}.", None),  # as they stand
+        ("{a}, {b}", "Of wood.", None),  # not said
+        ("{a}", "Of {a}.", None),
+    ],
+)
+def test_a_list_in_one_cell_is_read_as_several_values(cell: str, text: str, form: str | None) -> None:
+    woods = ("oak", "brass", "silk", "tin", "iron")
+    parts = [
+        dict(zip("abc", (woods[n % 5], woods[n // 2 % 5 - 1], woods[n // 3 % 5 - 2]), strict=True))
+        for n in range(60)
+    ]
+    examples = [
+        Example(str(n), Table.of({"made of": cell.format(**each)}), text.format(**each))
+        for n, each in enumerate(parts)
+    ]
+    forms = find_forms(examples)
+    assert forms == ((f"made of={form}",) if form else ())
+    if form:
+        table = in_form(Table.of({"made of": "oak, tin and silk"}), forms)
+        assert table["made of"] == ("oak", "tin", "silk")
+        assert in_form(table, forms) == table
+        assert is_in_form(Table.of({"made of": "oak, tin and silk"}), table)
+
+
+def test_a_year_is_not_enough_if_some_texts_say_the_whole_date() -> None:
+    examples = [
+        Example(str(n), Table.of({"name": f"N{n}", "born": f"19{n}-0{n % 9 + 1}-1{n % 8 + 1}"}), text)
+        for n in range(10, 90)
+        for text in [
+            f"N{n} was born in 19{n}." if n % 4 else f"N{n} was born on 1{n % 8 + 1} {MONTHS[n % 9]} 19{n}."
+        ]
+    ]
+    assert find_forms(examples) == ()
+    assert find_forms([e for e in examples if int(e.id) % 4]) == ("born=year",)
+
+
+def test_values_that_differ_only_in_case_are_one() -> None:
+    examples = adverts(lambda y, m, d: f"{d} {m} {y}")
+    forms = find_forms(examples)
+    tables = {(in_form(e.table, forms)["visa"], in_form(e.table, forms)["town"]) for e in examples}
+    assert tables == {((visa,), (town,)) for visa in ("Yes", "No") for town in ("Leeds", "York")}
+    assert in_form(Table.of({"town": "yORK"}), forms)["town"] == ("York",)
+    assert in_form(Table.of({"town": "Hull"}), forms)["town"] == ("Hull",)
+    assert is_in_form(Table.of({"town": "LEEDS"}), Table.of({"town": "Leeds"}))
 
 
 def test_they_are_remembered_and_scored(tmp_path: Path) -> None:

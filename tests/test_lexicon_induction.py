@@ -134,6 +134,36 @@ def test_a_wording_of_half_the_texts_leaves_the_others_unchecked() -> None:
     assert "no" not in lexicon.partial
 
 
+def test_the_values_of_a_list_in_one_cell_are_looked_for_one_by_one() -> None:
+    tools = ("a hammer", "a saw", "a drill", "a plane")
+    examples = [
+        Example(str(n), Table.of({"name": f"N{n}", "tools": f"{a}, {b}, {c}"}), f"N{n} has {b}, {c} and {a}.")
+        for n in range(60)
+        for a, b, c in [(tools[n % 4], tools[(n + 1) % 4], tools[(n + 2) % 4])]
+    ]
+    lexicon = propose(examples).lexicon
+    assert lexicon.fields["tools"].kind == "list"
+    assert set(lexicon.fields["tools"].values) == set(tools)
+    assert not [e for e in examples if check_slots(e.text or "", e.table, lexicon).errors]
+
+
+def test_a_number_that_people_say_in_other_words_is_not_called_missing() -> None:
+    examples = [
+        Example(str(n), Table.of({"name": f"N{n}", "years": str(years)}), f"N{n}. {said}.")
+        for n in range(240)
+        for years in [n % 4]
+        for said in [f"Bring {years} years of practice" if years else ("Anybody may come", "")[n // 4 % 2]]
+    ]
+    lexicon = propose(examples).lexicon
+    table = Table.of({"name": "N7", "years": "0"})
+    assert [s.status for s in check_slots("N7. Anybody may come.", table, lexicon).slots][1] in (
+        "ok",
+        "unchecked",
+    )
+    assert [s.status for s in check_slots("N7.", table, lexicon).slots][1] == "unchecked"
+    assert str(check_slots("N7.", Table.of({"name": "N7", "years": "3"}), lexicon)) == "years (3) is missing"
+
+
 def test_a_partly_known_value_is_unchecked_where_it_is_not_found() -> None:
     known = FieldWordings({"yes": ("dogs may come",), "no": ("no dogs",)}, verbatim=False, kind="yes/no")
     table, lexicon = Table.of({"dogs": "yes"}), Lexicon({"dogs": known})

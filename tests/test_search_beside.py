@@ -9,11 +9,68 @@ from hypothesis import strategies as st
 from textsplice import Table
 from textsplice.search.beside import ENOUGH, Beside
 
-USUAL = Beside.of(["A moderate walk, an easy walk, a hilly one."] * ENOUGH + ["Take an hour, a house."])
+WALK = Table.of({"name": "Mill Round"})
+WALKS = ["A moderate walk, an easy walk, a hilly one."] * ENOUGH + ["Take an hour, a house."]
+USUAL = Beside.of((WALK, text) for text in WALKS)
 
 
 def misfits(text: str, *values: str, beside: Beside = USUAL) -> list[str]:
     return list(beside.misfits(text, Table.of({"sights": list(values)})))
+
+
+def flats(texts: dict[str, str], each: int = 12) -> Beside:
+    """Texts of flats with one to four rooms, by their number; `N` for any but one."""
+    tables = [Table.of({"rooms": str(number), "floor": "3"}) for number in (1, 2, 3, 4) for _ in range(each)]
+    numbers = [dict(table.fields)["rooms"][0] for table in tables]
+    return Beside.of(
+        (table, texts["1" if n == "1" else "N"].replace("N", n))
+        for table, n in zip(tables, numbers, strict=True)
+    )
+
+
+ENGLISH = flats({"1": "There is 1 room on floor 3.", "N": "There are N rooms on floor 3."})
+GERMAN = flats({"1": "Das Haus hat 1 Zimmer und 1 Bad.", "N": "Das Haus hat N Zimmer und 1 Bad."})
+SPANISH = flats({"1": "Tiene 1 habitación.", "N": "Tiene N habitaciones."})
+IN_WORDS = flats({"1": "It has a single room.", "N": "It has N rooms."})
+
+
+@pytest.mark.parametrize(
+    ("beside", "rooms", "text", "pairs"),
+    [
+        (ENGLISH, "1", "There is 1 rooms on floor 3.", ["1 rooms"]),
+        (ENGLISH, "1", "There are 1 rooms on floor 3.", ["are 1", "1 rooms"]),
+        (ENGLISH, "2", "There are 2 room on floor 3.", ["2 room"]),
+        (ENGLISH, "7", "There is 7 rooms on floor 3.", ["is 7"]),
+        (ENGLISH, "1", "There is 1 room on floor 3.", []),
+        (ENGLISH, "7", "There are 7 rooms on floor 3.", []),
+        (ENGLISH, "1", "There is 1 bright room on floor 3.", []),  # nobody has said "bright" of any number
+        (ENGLISH, "3", "There are 3 rooms on floor 3.", []),  # "floor 3" is the floor's
+        (GERMAN, "1", "Das Haus hat 1 Zimmer und 1 Bad.", []),
+        (GERMAN, "5", "Das Haus hat 5 Zimmer und 1 Bad.", []),
+        (SPANISH, "1", "Tiene 1 habitaciones.", ["1 habitaciones"]),
+        (SPANISH, "2", "Tiene 2 habitación.", ["2 habitación"]),
+        (IN_WORDS, "1", "It has 1 rooms.", ["has 1", "1 rooms"]),  # nobody says it in digits
+        (flats({"1": "It has 1 rooms.", "N": "It has N rooms."}), "1", "It has 1 rooms.", []),  # all do
+        (
+            flats({"1": "It has 1 room.", "N": "It has N rooms."}, each=2),
+            "1",
+            "It has 1 rooms.",
+            [],
+        ),  # too few
+    ],
+)
+def test_a_number_goes_with_the_words_beside_it_as_the_texts_have_it(
+    beside: Beside, rooms: str, text: str, pairs: list[str]
+) -> None:
+    table = Table.of({"rooms": rooms, "floor": "3"})
+    assert list(beside.misfits(text, table)) == [f"it says {p!r}, which hardly reads well" for p in pairs]
+
+
+def test_none_is_said_in_other_words_where_people_do() -> None:
+    said = [("0", "No rooms."), ("1", "Has 1 room."), ("2", "Has 2 rooms."), ("3", "Has 3 rooms.")] * 12
+    beside = Beside.of((Table.of({"rooms": number}), text) for number, text in said)
+    assert len(list(beside.misfits("Has 0 rooms.", Table.of({"rooms": "0"})))) == 2
+    assert not list(beside.misfits("Has 2 rooms.", Table.of({"rooms": "2"})))
 
 
 @pytest.mark.parametrize(
@@ -54,6 +111,14 @@ def test_what_goes_together_or_is_not_known_is_left_alone(text: str, value: str)
 
 def test_a_pair_is_told_once() -> None:
     assert len(misfits("By the the mill and the the mill.", "the mill")) == 1
+
+
+def test_a_text_begins_with_a_capital_letter_if_nearly_all_do() -> None:
+    (told,) = misfits("globe of oak.", "globe")
+    assert told == "it begins with a small letter, as hardly any text does: 'globe'"
+    small = Beside.of((WALK, text) for text in ["iPhones are here.", "Walks are there."] * ENOUGH)
+    assert not misfits("globe of oak.", "globe", beside=small)
+    assert not misfits("3 globes of oak.", "3")
 
 
 @given(st.text(max_size=30), st.text(max_size=10))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -15,8 +16,20 @@ from textsplice import Config, Splicer, Table
 from textsplice.cli import app
 from textsplice.errors import InputError, VerificationError
 from textsplice.prepare.build import prepare
-from textsplice.search.doubts import IMPROBABLE, Doubt, find_doubts, judge_doubts, reason_of
+from textsplice.report.document import document
+from textsplice.report.marks import marks
+from textsplice.search.doubts import (
+    IMPROBABLE,
+    Doubt,
+    Known,
+    Unchecked,
+    find_doubts,
+    judge_doubts,
+    reason_of,
+    unchecked_values,
+)
 from textsplice.search.generation import Generation
+from textsplice.search.spreadsheet import Spreadsheet
 from textsplice.slots.lexicon import Lexicon
 
 
@@ -107,6 +120,49 @@ def test_a_lexicon_decides_what_is_said(splicer: Splicer, tmp_path: Path) -> Non
     text = "A town cycle."
     assert find_doubts(text, table, None, known)
     assert not find_doubts(text, table, None, known, Lexicon.load(path))
+
+
+def test_a_value_whose_wordings_are_not_all_known_is_unchecked_and_never_right(tmp_path: Path) -> None:
+    path = tmp_path / "worded.toml"
+    path.write_text(
+        '[state]\nkind = "worded"\npartial = ["used"]\n'
+        '[state.wordings]\nnew = ["out of the box"]\nused = ["well loved"]\n'
+    )
+    lexicon, known = Lexicon.load(path), Known(frozenset({"state"}), {}, {"state": "worded"})
+
+    def found(text: str, state: str) -> tuple[bool, list[str]]:
+        table = Table.of({"state": state})
+        unchecked = unchecked_values(text, table, known, lexicon)
+        return bool(find_doubts(text, table, None, known, lexicon)), [each.value for each in unchecked]
+
+    assert found("A bicycle.", "new") == (True, [])  # all its wordings are known, so it is missing
+    assert found("A bicycle.", "used") == (False, ["used"])
+    assert found("A bicycle.", "repaired") == (False, ["repaired"])  # no wording is known
+    assert found("A well loved bicycle.", "used") == (False, [])
+    assert found("A repaired bicycle.", "repaired") == (False, [])
+    assert found("A bicycle out of the box.", "repaired") == (True, [])
+
+
+def test_rows_and_views_and_spreadsheets_show_what_is_unchecked(splicer: Splicer, tmp_path: Path) -> None:
+    fine = splicer.generate(splicer.store.tables[0])
+    row = fine.with_doubts((), (Unchecked("maker", dict(fine.table.fields)["maker"][0]),))
+    assert row.status == "ok"
+    data = json.loads(json.dumps(row.to_dict()))
+    assert Generation.from_dict(data).unchecked == row.unchecked
+    assert "unchecked" not in fine.with_doubts(()).to_dict()
+    assert textsplice.verify(row, splicer) == 1
+    shown = dict(zip((cell.field for cell in document(row).cells), marks(document(row)), strict=True))
+    assert shown["maker"].sign == "?"
+    with (tmp_path / "texts.csv").open("w+", encoding="utf-8") as file:
+        Spreadsheet(file, tmp_path / "texts.csv", ["model"]).write(row)
+        file.seek(0)
+        (cells,) = csv.DictReader(file)
+    assert cells["unchecked"] == f"maker: {row.unchecked[0].value}"
+    with pytest.raises(VerificationError, match="unchecked, which its record does not have"):
+        textsplice.verify(replace(row, unchecked=(Unchecked("maker", "Nobody"),)), splicer)
+    told = "the policy did not end the text"
+    with pytest.raises(VerificationError, match="unfinished, yet says what is unchecked"):
+        textsplice.verify(replace(row, status="unfinished", reason=told, doubts=None), splicer)
 
 
 def test_the_same_doubt_is_told_once() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ import textsplice
 from search_world import prepared, tables
 from textsplice import Table
 from textsplice.config import Config
-from textsplice.errors import InputError, TextspliceError
+from textsplice.errors import InputError, StorageError, TextspliceError
 from textsplice.neighbors import trigrams as trigrams_module
 from textsplice.neighbors.store import Store, commonness
 from textsplice.neighbors.trigrams import Trigrams
@@ -94,6 +95,27 @@ def test_a_trigram_is_found_if_and_only_if_it_stands_in_a_text(
         assert Trigrams.of(texts).around(text) == expected
 
 
+@given(st.lists(WORDS, max_size=4), st.lists(WORDS, max_size=4))
+def test_trigrams_grow_and_are_saved_as_if_counted_at_once(
+    old: list[list[str]], new: list[list[str]]
+) -> None:
+    whole, grown = Trigrams.of([*old, *new]), Trigrams.of(old).plus(new)
+    with TemporaryDirectory() as folder:
+        grown.save(Path(folder))
+        read = Trigrams.load(Path(folder))
+        for found in (grown, read):
+            assert list(found.numbers) == list(whole.numbers)
+            assert found.pairs.tolist() == whole.pairs.tolist()
+            assert found.triples.tolist() == whole.triples.tolist()
+
+
+def test_damaged_trigrams_are_told(tmp_path: Path) -> None:
+    known = Trigrams.of([["a", "b", "c"]])
+    replace(known, triples=known.triples[::-1]).save(tmp_path)
+    with pytest.raises(StorageError, match="truncated or damaged"):
+        Trigrams.load(tmp_path)
+
+
 def test_a_word_that_no_text_has_is_in_no_trigram() -> None:
     known = Trigrams.of([["a", "b", "c"]])
     assert known.around(["a", "b", "c"]) == [True, True, True]
@@ -112,7 +134,7 @@ def test_a_value_said_twice_is_two_masks() -> None:
     assert typed(tokenize("Heron Mill Heron Mill"), linearize(RECORD)).words == [f"{MASK}name"] * 2
 
 
-def test_only_texts_that_may_be_neighbors_attest() -> None:
+def test_only_texts_that_may_be_neighbors_attest(tmp_path: Path) -> None:
     tokens = Ragged.from_rows([[2, 5, 3], [2, 5, 3]])
     store = Store.build(
         ids=["a", "b"],
@@ -125,9 +147,15 @@ def test_only_texts_that_may_be_neighbors_attest() -> None:
         tokenizer="words",
         fold=frozenset(),
     )
+    store.save(tmp_path)
+    about = json.loads((tmp_path / "store.json").read_text())
+    saved = Store.load(tmp_path)
+    (tmp_path / "store.json").write_text(json.dumps({**about, "trigrams": False}))
+    earlier = Store.load(tmp_path)  # versions before 0.2 did not save them
     own = linearize(RECORD)
-    assert all(store.trigrams.around(typed(["Heron", "Mill", "is", "good"], own).words))
-    assert not any(store.trigrams.around(typed(["Heron", "Mill", "was", "bad"], own).words))
+    for each in (store, saved, earlier):
+        assert all(each.trigrams.around(typed(["Heron", "Mill", "is", "good"], own).words))
+        assert not any(each.trigrams.around(typed(["Heron", "Mill", "was", "bad"], own).words))
 
 
 def test_a_text_copied_whole_has_no_seams() -> None:

@@ -8,7 +8,9 @@ from search_world import prepared, tables
 from textsplice import Table
 from textsplice.oracle.sources import OfferedNeighbor, Sources
 from textsplice.oracle.splice import Splice
+from textsplice.search.generation import make_generation
 from textsplice.search.swap import NOT_OFFERED, NOT_USABLE, SwapTask, swap, swap_values
+from textsplice.search.verify import find_lie
 from textsplice.splicer import Splicer
 from textsplice.text.linearize import linearize
 from textsplice.text.tokens import BEGIN, END, MASK
@@ -40,6 +42,28 @@ def test_where_the_neighbor_says_the_unit_only_the_number_is_put_in() -> None:
         first,
         Splice(3, 4, 0, 1, whole.stop),
     ]
+
+
+def test_where_the_neighbor_says_number_and_unit_apart_each_is_put_in_and_verified() -> None:
+    own, record = (Table.of({"length": "17.5 metres", "name": name}) for name in ("A1", "B2"))
+    table = linearize(record)
+    near = OfferedNeighbor("n", "A1 has 17.5 (metres).", (BEGIN, MASK, "has", MASK, "(", MASK, ")", ".", END))
+    sources = Sources(table, (near,), {})
+    splices = swap_values(sources, 0, linearize(own), "words", {"length"})
+    assert splices is not None
+    made = make_generation(
+        id="x",
+        table=record,
+        sources=sources,
+        splices=splices,
+        score=0.0,
+        status="ok",
+        policy="swap",
+        run="r",
+        tokenizer="words",
+    )
+    assert made.text == "B2 has 17.5 (metres)."
+    assert "does not replace words by a value" not in (find_lie(made) or "")
 
 
 def test_a_neighbor_that_shows_a_field_this_table_lacks_is_passed_over() -> None:

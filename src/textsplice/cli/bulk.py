@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from textsplice.cli.engine import result_of
+from textsplice.cli.writing import tallies
 
 if TYPE_CHECKING:
     from textsplice.config import SearchConfig
@@ -90,7 +91,7 @@ def generating(settings: Settings) -> Do:
         tables = [Example(name, Table.from_record(record), None) for name, record in part]
         found = list(splicer.generate_many(tables, rules=rules, search=search, progress=False))
         rows = [row_text(each.with_selectors() if settings["selectors"] else each) for each in found]
-        return result_of(Counter(each.status for each in found), rows)
+        return result_of(Counter(told for each in found for told in tallies(each)), rows)
 
     return do
 

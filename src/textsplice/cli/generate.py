@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +12,15 @@ import typer
 from textsplice.cli.engine import EngineName, PartsFolder, Rows, Workers, chosen_engine, cut, write_in_parts
 from textsplice.cli.output import say
 from textsplice.cli.reading import Records, opened_source, say_lists
-from textsplice.cli.writing import cells_writer, check_out, opened, pass_written, row_writer
+from textsplice.cli.writing import (
+    UNCHECKED,
+    cells_writer,
+    check_out,
+    opened,
+    pass_written,
+    row_writer,
+    tallies,
+)
 
 if TYPE_CHECKING:
     from textsplice.search.rules import Rule
@@ -231,7 +240,7 @@ def generate(
             limit=limit,
         )
         found = records.survey()
-        counts = {"ok": 0, "doubtful": 0, "unfinished": 0, "abstained": 0}
+        counts = Counter({"ok": 0, "doubtful": 0, "unfinished": 0, "abstained": 0})
         examples = iter(records)
         with opened(out, resume=resume) as file:
             done = pass_written(out, examples, splicer.made(search, rules), selectors=selectors)
@@ -250,14 +259,14 @@ def generate(
                     total=found.count - done,
                 ):
                     write(generation)
-                    counts[generation.status] += 1
+                    counts.update(tallies(generation))
             else:
                 from textsplice.cli.bulk import Asked, generate_work, tables_a_part, told_example
 
-                asked = Asked(search, rules, bool(selectors))
+                work = generate_work(splicer, run, store, swap, Asked(search, rules, bool(selectors)))
                 counts |= write_in_parts(
                     bulk,
-                    generate_work(splicer, run, store, swap, asked),
+                    work,
                     cut(examples, tables_a_part(search), told_example),
                     Rows(file, out, parts, cells_writer(write, out)),
                     label="generating",
@@ -274,7 +283,9 @@ def changes(**options: object) -> list[str]:
 
 
 def _summary(out: Path | None, counts: Mapping[str, int], done: int, skipped: int) -> str:
-    told = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
+    told = ", ".join(f"{count} {status}" for status, count in counts.items() if count and status != UNCHECKED)
+    if counts.get(UNCHECKED):
+        told += f"; {counts[UNCHECKED]} with values that could not be checked"
     before = f"; {done} were there already" if done else ""
     left_out = f"; {skipped} {'row was' if skipped == 1 else 'rows were'} skipped" if skipped else ""
     return f"{out or 'standard output'}: {told or 'nothing to do'}{before}{left_out}."

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from textsplice.corpus import Example
     from textsplice.search.generation import Generation
 
+UNCHECKED = "unchecked"  # counted beside the statuses
 NOT_WRITTEN = (".xlsx", ".xls", ".ods", ".parquet", ".gz")
 
 
@@ -53,6 +54,11 @@ def row_writer(
     if out is not None and is_spreadsheet(out):
         return Spreadsheet(file, out, fields).write
     return lambda row: write_row(file, row.with_selectors() if selectors else row, out)
+
+
+def tallies(generation: Generation) -> list[str]:
+    """As what a text is counted: its status, and whether something in it could not be checked."""
+    return [generation.status, *([UNCHECKED] if generation.unchecked else [])]
 
 
 def cells_writer(write: Callable[[Generation], None], out: Path | None) -> Callable[[str], None] | None:

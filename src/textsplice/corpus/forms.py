@@ -1,7 +1,9 @@
 """Values written as texts write them: `10500` as 10,500, and `2015-02-20 00:00:00` as 2015.
 
 A spreadsheet keeps numbers and dates in a form of its own. If texts say them in another, one that can be made
-of it, records are read in that one: what is copied is then what people would have written.
+of it, records are read in that one: what is copied is then what people would have written. So is a list in
+one cell (`oak, brass`), if texts say its parts one by one (`oak and brass`). Values that differ
+only in small and capital letters (`Yes`, `yes`, `YES`) are read in one spelling: `as yes|no`.
 """
 
 from __future__ import annotations
@@ -14,12 +16,21 @@ from functools import lru_cache
 from textsplice.corpus.table import Example, Table
 
 _NUMBER = re.compile(r"[£$€]?\s?(?P<whole>\d+)(?:\.0{1,2})?(?P<after>(?:\s?[^\W\d_]{1,3})?)")
-_DATE = re.compile(r"(?P<y>\d{4})-(?P<m>0[1-9]|1[0-2])-(?P<d>0[1-9]|[12]\d|3[01])(?:[T ][\d:.]+Z?)?")
+_Y, _M, _D = r"(?P<y>\d{4})", r"(?P<m>0?[1-9]|1[0-2])", r"(?P<d>0?[1-9]|[12]\d|3[01])"
+_TIME = r"(?:[T ][\d:.]+Z?)?"
+_DATE = re.compile(rf"{_Y}-{_M}-{_D}{_TIME}")
+_DAY_FIRST = re.compile(rf"{_D}(?P<mark>[/.-]){_M}(?P=mark){_Y}{_TIME}")
+_MONTH_FIRST = re.compile(rf"{_M}/{_D}/{_Y}{_TIME}")
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July"),
     *("August", "September", "October", "November", "December"),
 )
 Form = Callable[[str], str | None]
+LIST = "a, b"  # the form of a value that holds several
+_COMMA = frozenset(",;|")
+_BETWEEN = re.compile(r"\s*[,;|]\s*(?:(?:and|or|&)\s+)?|\s+and\s+")
+_ENTITY = re.compile(r"&#?\w+;")  # &amp; ends in a semicolon that separates nothing
+SPELLED = "as "  # before the spellings of a field's values, with a bar between
 
 
 def _number(write: Callable[[int], str]) -> Form:
@@ -30,9 +41,10 @@ def _number(write: Callable[[int], str]) -> Form:
     return form
 
 
-def _date(write: Callable[[str, int, int], str]) -> Form:
+def _date(write: Callable[[str, int, int], str], *patterns: re.Pattern[str]) -> Form:
     def form(value: str) -> str | None:
-        match = _DATE.fullmatch(value)
+        found = (pattern.fullmatch(value) for pattern in patterns or (_DATE, _DAY_FIRST))
+        match = next(filter(None, found), None)
         return match and write(match["y"], int(match["m"]), int(match["d"]))
 
     return form
@@ -51,14 +63,35 @@ FORMS: dict[str, Form] = {
     "month day, year": _date(lambda y, m, d: f"{_MONTHS[m - 1]} {d}, {y}"),
     "day/month/year": _date(lambda y, m, d: f"{d:02}/{m:02}/{y}"),
     "day.month.year": _date(lambda y, m, d: f"{d:02}.{m:02}.{y}"),
+    # Of 02/20/2015. What is written must not be read as a date again.
+    "month first, year": _date(lambda y, _m, _d: y, _MONTH_FIRST),
+    "month first, day month year": _date(lambda y, m, d: f"{d} {_MONTHS[m - 1]} {y}", _MONTH_FIRST),
+    "month first, month day, year": _date(lambda y, m, d: f"{_MONTHS[m - 1]} {d}, {y}", _MONTH_FIRST),
 }
 
 
+def items(value: str) -> tuple[str, ...]:
+    """The values that are written into one: `red, green and blue`. `The Fox and Hounds` is one."""
+    if _COMMA.isdisjoint(_ENTITY.sub("", value)):
+        return (value,)
+    return tuple(item for item in map(str.strip, _BETWEEN.split(value)) if item)
+
+
 @lru_cache(maxsize=64)
-def parse_forms(settings: Sequence[str]) -> Mapping[str, Form]:
-    """The form of each field, from `price=1,000`; what is no form is left out."""
+def parse_forms(settings: Sequence[str]) -> Mapping[str, Callable[[str], tuple[str, ...]]]:
+    """What the values of each field are read as, from `price=1,000`; what is no form is left out."""
     parts = (setting.rpartition("=") for setting in settings)
-    return {field: FORMS[form] for field, _, form in parts if form in FORMS}
+    return {field: read for field, _, name in parts if (read := _reading(name)) is not None}
+
+
+def _reading(name: str) -> Callable[[str], tuple[str, ...]] | None:
+    if name == LIST:
+        return items
+    form = FORMS.get(name)
+    if name.startswith(SPELLED):
+        known = {spelling.casefold(): spelling for spelling in name.removeprefix(SPELLED).split("|")}
+        form = lambda value: known.get(value.casefold())  # noqa: E731 - a form like the others
+    return form and (lambda value: (form(value) or value,))
 
 
 def in_form(table: Table, settings: Sequence[str]) -> Table:
@@ -66,12 +99,11 @@ def in_form(table: Table, settings: Sequence[str]) -> Table:
     forms = parse_forms(tuple(settings))
     if not any(name in forms for name, _ in table):
         return table
-    return Table(
-        tuple(
-            (name, tuple(forms[name](value) or value for value in values) if name in forms else values)
-            for name, values in table
-        )
-    )
+
+    def written(name: str, values: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(new for value in values for new in forms[name](value)) if name in forms else values
+
+    return Table(tuple((name, written(name, values)) for name, values in table))
 
 
 def with_forms(example: Example, settings: Sequence[str]) -> Example:
@@ -83,10 +115,11 @@ def is_in_form(table: Table, written: Table) -> bool:
     """Whether two tables differ in nothing but the form of some values."""
     return [name for name, _ in table] == [name for name, _ in written] and all(
         ones == others
+        or tuple(item for one in ones for item in items(one)) == others
         or (
             len(ones) == len(others)
             and all(
-                one == other or any(form(one) == other for form in FORMS.values())
+                one.casefold() == other.casefold() or any(form(one) == other for form in FORMS.values())
                 for one, other in zip(ones, others, strict=True)
             )
         )

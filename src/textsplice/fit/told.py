@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from textsplice.corpus.forms import SPELLED
 from textsplice.fit.compare import Result
 from textsplice.fit.look import Look
 from textsplice.fit.plan import Plan, enough_verbatim
@@ -26,9 +27,11 @@ def found_lines(look: Look) -> list[str]:
     lines.append("fields:")
     width = max((len(each.field) for each in look.fields), default=0)
     lines += [f"  {each.field:{width}}  {each.kind:7} {each.reason}" for each in look.fields]
-    if look.forms:
-        told = ", ".join(f"{name} as {form}" for name, _, form in (f.rpartition("=") for f in look.forms))
+    forms = [(name, form) for name, _, form in (each.rpartition("=") for each in look.forms)]
+    if told := ", ".join(f"{name} as {form}" for name, form in forms if not form.startswith(SPELLED)):
         lines.append(f"texts say some values in another form, in which they are read: {told}")
+    if told := ", ".join(name for name, form in forms if form.startswith(SPELLED)):
+        lines.append(f"values that differ only in small and capital letters are read as one: {told}")
     if look.shared:
         lines.append(
             f"{look.shared:.0%} of the dev texts stand word for word in train: scores on them flatter"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import cast
 
@@ -54,7 +54,7 @@ from textsplice.text.tokens import OLD_TOKENIZERS, TOKENIZERS
 from textsplice.text.typed import typed
 from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID, UNKNOWN_ID
 
-TEXTS, TABLES = "texts.parquet", "tables.parquet"
+TEXTS, TABLES, TRIGRAMS = "texts.parquet", "tables.parquet", "trigrams"
 TABLES_AT_ONCE = 10_000  # in memory
 
 
@@ -106,6 +106,7 @@ class Store:
     approved: tuple[int, ...] = ()  # rows that are given as they are for their own record, the newest last
     kinds: Mapping[str, FieldKind] = field(default_factory=dict[str, FieldKind])  # of fields, where known
     alike: tuple[str, ...] = ()  # fields in which a text should agree with those that it is spliced from
+    counted: Callable[[], Trigrams] | None = None  # gives its trigrams, if they need not be counted
 
     @classmethod
     def build(
@@ -125,11 +126,12 @@ class Store:
         kinds: Mapping[str, FieldKind] | None = None,
         alike: tuple[str, ...] = (),
         index: TableIndex | None = None,
+        counted: Callable[[], Trigrams] | None = None,
     ) -> Store:
         """Indexes the tables, unless their index is there already."""
         described = (_features(table, tokenizer, fold) for table in tables)
         index = index or score_named(score).build_index(described, table_of, commonness)
-        how = (tokenizer, fold, score, approved, kinds or {}, alike)
+        how = (tokenizer, fold, score, approved, kinds or {}, alike, counted)
         return cls(ids, texts, tokens, table_of, tables, offered, index, *how)
 
     def __len__(self) -> int:
@@ -243,17 +245,20 @@ class Store:
     @cached_property
     def trigrams(self) -> Trigrams:
         """The trigrams of the texts that may be neighbors, their values masked and typed by field."""
-        rows: list[int] = np.flatnonzero(self.offered).tolist()
+        return self.counted() if self.counted else Trigrams.of(self._typed())
+
+    def _typed(self, first: int = 0) -> Iterator[list[str]]:
+        """The texts that may be neighbors, from a row on, as seams are judged."""
 
         # The texts of a table are often near each other; all tables of a large store would take gigabytes.
         @lru_cache(TABLES_AT_ONCE)
         def linearized(number: int) -> Linearized:
             return self.linearize(self.tables[number])
 
-        return Trigrams.of(
-            typed(tokenize(self.texts[row], self.tokenizer), linearized(int(self.table_of[row]))).words
-            for row in rows
-        )
+        rows: list[int] = (first + np.flatnonzero(self.offered[first:])).tolist()
+        for row in rows:
+            words = tokenize(self.texts[row], self.tokenizer)
+            yield typed(words, linearized(int(self.table_of[row]))).words
 
     def agreeing(self, table: Table) -> NDArray[np.bool_] | None:
         """The rows whose tables agree with a table in what should be alike; None: all will do."""
@@ -310,7 +315,7 @@ class Store:
                 numbers[table] = len(self.tables) + len(new) - 1
         more = [numbers[table] if table in numbers else known[table] for table in tables]
         table_of = np.array(more, dtype=np.int32)
-        return Store.build(
+        grown = Store.build(
             ids=[*self.ids, *ids],
             texts=[*self.texts, *texts],
             tokens=self.tokens.plus(tokens),
@@ -326,6 +331,7 @@ class Store:
             alike=self.alike,
             index=grown_index(self.index, map(self.features, tables), table_of, commonness),
         )
+        return replace(grown, counted=lambda: self.trigrams.plus(grown._typed(len(self))))
 
     def save(self, folder: Path) -> None:
         """Writes the store; `store.json` comes last, so a folder that has it is complete."""
@@ -341,10 +347,12 @@ class Store:
         )
         write_columns(folder / TABLES, {"record": records_of(self.tables)})
         self.index.save(folder / "index")
+        self.trigrams.save(folder / TRIGRAMS)
         about: dict[str, object] = {
             "format": FORMAT,
             "tokenizer": self.tokenizer,
             "fold": sorted(self.fold),
+            "trigrams": True,
         }
         if self.score != DEFAULT:  # older stores do not name their score
             about["score"] = self.score
@@ -385,6 +393,7 @@ class Store:
                 approved=read_approved(about, folder),
                 kinds=kinds_in(about),
                 alike=read_alike(about, folder),
+                counted=partial(Trigrams.load, folder / TRIGRAMS) if about.get("trigrams") else None,
             )
         if not store.is_sound():
             raise damaged(folder / TEXTS)

@@ -9,13 +9,17 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from textsplice.neighbors.persistence import read_index, within, write_index
 from textsplice.text.tokens import BEGIN, END
 
 _HALF = 32  # bits of the second of two numbers
+_LAST = (1 << _HALF) - 1  # the second of them
 _UNKNOWN = -1  # a word or pair that stands in no text
 AT_ONCE = 1 << 20  # words
 
@@ -31,19 +35,40 @@ class Trigrams:
     @classmethod
     def of(cls, texts: Iterable[Sequence[str]]) -> Trigrams:
         """The trigrams of all texts, which are given without begin and end."""
-        numbers = {BEGIN: 0, END: 1}
+        none = np.zeros(0, dtype=np.int64)
+        return cls({BEGIN: 0, END: 1}, none, none).plus(texts)
+
+    def plus(self, texts: Iterable[Sequence[str]]) -> Trigrams:
+        """These and the trigrams of more texts; words keep their numbers."""
+        numbers = dict(self.numbers)
         flat = array("i")
         for words in texts:
             flat.append(0)
             flat.extend(numbers.setdefault(word, len(numbers)) for word in words)
             flat.append(1)
         ids = np.frombuffer(flat, dtype=np.int32) if flat else np.zeros(0, dtype=np.int32)
-        pairs = _distinct(_packed(first, second) for first, second, _ in _windows(ids))
+        new = (_packed(first, second) for first, second, _ in _windows(ids))
+        pairs = _distinct(chain([self.pairs], new))
+        places = np.searchsorted(pairs, self.pairs)
+        known = _packed(places[self.triples >> _HALF], self.triples & _LAST)
         packed = (
             _packed(np.searchsorted(pairs, _packed(first, second)), third)
             for first, second, third in _windows(ids)
         )
-        return cls(numbers, pairs, _distinct(packed))
+        return Trigrams(numbers, pairs, _distinct(chain([known], packed)))
+
+    def save(self, folder: Path) -> None:
+        """Writes them into a folder of their own."""
+        write_index(folder, {"pairs": self.pairs, "triples": self.triples}, list(self.numbers), [])
+
+    @classmethod
+    def load(cls, folder: Path) -> Trigrams:
+        """Those that `save` wrote, memory-mapped; `StorageError` if they are damaged."""
+        saved = read_index(folder)
+        pairs, triples = (saved.array(name, np.int64) for name in ("pairs", "triples"))
+        saved.require("pairs", _ascend(pairs))
+        saved.require("triples", _ascend(triples) and within(triples >> _HALF, 0, len(pairs)))
+        return cls({word: number for number, word in enumerate(saved.fields)}, pairs, triples)
 
     def __len__(self) -> int:
         return len(self.triples)
@@ -74,6 +99,10 @@ def _windows(ids: NDArray[np.int32]) -> Iterator[tuple[NDArray[np.int64], ...]]:
 def _distinct(parts: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
     """The distinct numbers of all parts, which ascend."""
     return np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *map(np.unique, parts)]))
+
+
+def _ascend(numbers: NDArray[np.int64]) -> bool:
+    return within(numbers, 0) and bool((np.diff(numbers) > 0).all())
 
 
 def _packed(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -223,20 +223,24 @@ def texts_table(batch: Sequence[Tokenized], numbers: list[int], lexicon: Lexicon
 def unsaid(item: Tokenized, lexicon: Lexicon | None) -> int:
     """How many values the text does not say word for word; with a lexicon, plus all slot errors.
 
-    What is often said in other words, a lexicon looks for alone; of a number with its unit, the number must
-    be there.
+    What is often said in other words, or one by one, a lexicon looks for alone; of a number with its unit,
+    the number must be there.
     """
     if lexicon is None:
         return unsaid_values(item.target, item.table)
     segments: list[Segment] = []
     for segment in item.table.segments:
         known = lexicon.fields.get(segment.field)
-        if known is None or known.kind not in ("worded", "yes/no", "number"):
+        if known is None or known.kind not in ("worded", "yes/no", "number", "list"):
             segments.append(segment)
-        elif known.kind == "number":
+        elif known.kind == "number" and _value(segment, item.table.tokens) not in known.partial:
             segments.append(_digits(segment, item.table.tokens))
     count = unsaid_values(item.target, Linearized(item.table.tokens, segments))
     return count + len(check_slots(item.example.text or "", item.example.table, lexicon).errors)
+
+
+def _value(segment: Segment, tokens: Sequence[str]) -> str:
+    return " ".join(tokens[segment.start : segment.stop])
 
 
 def _digits(segment: Segment, tokens: Sequence[str]) -> Segment:

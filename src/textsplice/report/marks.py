@@ -27,7 +27,14 @@ def marks(document: Document) -> list[Mark]:
         return [checked(cell, document.slots) for cell in document.cells]
     text = [token.casefold() for token in document.generation.tokens]
     table = [token.casefold() for token in document.sources.table.tokens]
-    return [SAID if _stands_in(table[c.start : c.stop], text) else NOT_YET for c in document.cells]
+    unchecked = document.generation.unchecked
+
+    def found(cell: Cell) -> Mark:
+        if (cell.field, cell.value) in unchecked:  # the "no" of a text may be about something else
+            return UNCHECKED
+        return SAID if _stands_in(table[cell.start : cell.stop], text) else NOT_YET
+
+    return list(map(found, document.cells))
 
 
 def checked(cell: Cell, slots: Sequence[Slot]) -> Mark:

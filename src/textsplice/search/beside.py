@@ -1,9 +1,13 @@
-"""Whether a value fits the word before or after it: no `the the old mill`, no `an moderate walk`."""
+"""Whether a value fits the word before or after it: no `the the old mill`, `an moderate walk`, `1 rooms`.
+
+Which word goes with one, with none and with several is not looked up, but counted: if most who write of
+several say `rooms` after the number, and of many who write of one nobody does, then `1 rooms` is a slip.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -23,21 +27,41 @@ FORMS = {"a": "an", "an": "a"}  # of one article, by the sound that follows
 ENOUGH = 5  # texts that write the other form before the same letter
 
 
+SMALL = 0.02  # share of texts that may begin with a small letter where a capital is usual
+CHANCE = 0.001  # that nobody says a word so, if it were said of one as of several
+APART = ("0", "1")  # numbers that have words of their own
+Counted = tuple[str, str]  # a field, and its number if that is one of these
+Around = tuple[int, str]  # before (-1) or after (1) it, this word
+
+
 @dataclass(frozen=True)
 class Beside:
-    """How often texts write each form of the article before each letter."""
+    """How often texts write each form of the article before each letter, and each word beside a number."""
 
     before: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
+    texts: Counter[Counted] = field(default_factory=Counter[Counted])
+    around: Mapping[Counted, Counter[Around]] = field(default_factory=dict[Counted, Counter[Around]])
+    capital: bool = False  # nearly all texts begin with a capital letter
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> Beside:
-        """What texts do."""
-        before = Counter[tuple[str, str]]()
-        for text in texts:
+    def of(cls, examples: Iterable[tuple[Table, str]]) -> Beside:
+        """What the texts of these tables do."""
+        before, texts = Counter[tuple[str, str]](), Counter[Counted]()
+        around: dict[Counted, Counter[Around]] = {}
+        small = total = 0
+        for table, text in examples:
+            small += text[:1].islower()
+            total += 1
             tokens = [token.casefold() for token in tokenize(text)]
             pairs = pairwise(tokens)
             before.update({(word, after[0]) for word, after in pairs if word in FORMS and after[0].isalpha()})
-        return cls(before)
+            for name, number in _numbers(table):
+                key = _counted(name, number)
+                texts[key] += 1
+                places = (place for place, token in enumerate(tokens) if token == number)
+                said = {each for place in places for each in _around(tokens, place)}
+                around.setdefault(key, Counter()).update(said)
+        return cls(before, texts, around, capital=total >= ENOUGH and small <= SMALL * total)
 
     def misfits(self, text: str, table: Table) -> Iterator[str]:
         """What reads wrong where a value meets the words beside it, as clauses, each once."""
@@ -52,7 +76,30 @@ class Beside:
                     found[f"{tokens[start - 1]} {tokens[start]}"] = None
                 if stop < len(tokens) and _same(tokens[stop - 1], tokens[stop]):
                     found[f"{tokens[stop - 1]} {tokens[stop]}"] = None
-        return (f"it says {pair!r}, which hardly reads well" for pair in found)
+        found.update(dict.fromkeys(self._disagreeing(tokens, folded, table)))
+        if self.capital and text[:1].islower():
+            yield f"it begins with a small letter, as hardly any text does: {tokens[0]!r}"
+        yield from (f"it says {pair!r}, which hardly reads well" for pair in found)
+
+    def _disagreeing(self, tokens: Sequence[str], folded: Sequence[str], table: Table) -> Iterator[str]:
+        """Numbers beside a word that goes with one, and not with several, or the other way round."""
+        fields: dict[str, list[Counted]] = {}
+        for name, number in _numbers(table):
+            fields.setdefault(number, []).append(_counted(name, number))
+        for place, token in enumerate(folded):
+            for side, word in _around(folded, place) if token in fields else ():
+                # A number may be that of several fields: one that it goes with is enough.
+                if all(self._avoided(key, (side, word)) for key in fields[token]):
+                    yield " ".join(tokens[min(place, place + side) : max(place, place + side) + 1])
+
+    def _avoided(self, key: Counted, word: Around) -> bool:
+        """Whether nobody says a word so, though they would if it went with one as with several."""
+        if self.around.get(key, {}).get(word):
+            return False
+        others = [other for other in (_counted(key[0], number) for number in (*APART, "")) if other != key]
+        times = sum(self.around.get(other, {}).get(word, 0) for other in others)
+        share = times / (sum(self.texts[other] for other in others) + 2)
+        return (1 - share) ** self.texts[key] < CHANCE
 
     def _clash(self, word: str, first: str) -> bool:
         """Whether a word does not go with the first word of a value."""
@@ -62,6 +109,22 @@ class Beside:
         if form not in FORMS or not letter.isalpha():
             return False
         return not self.before[form, letter] and self.before[FORMS[form], letter] >= ENOUGH
+
+
+def _numbers(table: Table) -> Iterator[tuple[str, str]]:
+    """The whole numbers of a table, with their fields."""
+    return ((name, value) for name, values in table for value in values if value.isdecimal())
+
+
+def _counted(name: str, number: str) -> Counted:
+    return name, number if number in APART else ""
+
+
+def _around(tokens: Sequence[str], place: int) -> Iterator[Around]:
+    """The words before and after a token."""
+    for side in (-1, 1):
+        if 0 <= place + side < len(tokens) and tokens[place + side].isalpha():
+            yield side, tokens[place + side]
 
 
 def _same(word: str, other: str) -> bool:

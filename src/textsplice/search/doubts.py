@@ -19,8 +19,9 @@ from textsplice.search.reading import JsonRow
 from textsplice.search.seams import Seams
 from textsplice.slots.asking import Asking
 from textsplice.slots.check import check_slots, out_of_act, told
-from textsplice.slots.lexicon import Lexicon
+from textsplice.slots.lexicon import Lexicon, items_of
 from textsplice.slots.numbers import stray_numbers
+from textsplice.slots.topics import Topics
 from textsplice.slots.wordings import FieldKind
 
 Why = Literal["field", "value", "slot", "seam", "judge"]
@@ -54,6 +55,18 @@ class Doubt(NamedTuple):
         return cls(why, row.text("what"), start, stop)
 
 
+class Unchecked(NamedTuple):
+    """A value of which nobody can tell whether the text says it: no wording is known, or not all of them."""
+
+    field: str
+    value: str
+
+    @classmethod
+    def from_row(cls, row: JsonRow) -> Unchecked:
+        """One of a row's `unchecked`."""
+        return cls(row.text("field"), row.text("value"))
+
+
 @dataclass(frozen=True)
 class Known:
     """The fields of a store, the values of those that are choices among a few, and how texts ask for them."""
@@ -65,6 +78,7 @@ class Known:
     # Numbers that texts say though no record has them (`open 24 hours`); None: such numbers are no doubt.
     usual: frozenset[str] | None = None
     beside: Beside = field(default_factory=Beside)
+    topics: Topics = field(default_factory=Topics)
 
     @classmethod
     def of(cls, store: Store) -> Known:
@@ -83,8 +97,10 @@ class Known:
         }
         tables = [store.tables[number] for number in store.table_of.tolist()] if store.alike else []
         asking = Asking.of(zip(tables, store.texts, strict=False))
-        beside = Beside.of(store.texts[row] for row in _sample(store))
-        return cls(frozenset(values), choices, dict(store.kinds), asking, _usual(store), beside)
+        sample = [(store.tables[int(store.table_of[row])], store.texts[row]) for row in _sample(store)]
+        topics = Topics.of(sample) if store.kinds else Topics()
+        more = (asking, _usual(store), Beside.of(sample), topics)
+        return cls(frozenset(values), choices, dict(store.kinds), *more)
 
     def strays(self, text: str, table: Table) -> list[str]:
         """The numbers of a text that its record does not have, as clauses."""
@@ -96,6 +112,17 @@ class Known:
             for number in dict.fromkeys(found)
             if _folded(number) not in self.usual
         ]
+
+    def slips(self, text: str, table: Table, lexicon: Lexicon | None) -> Iterator[str]:
+        """What only shows in a whole text, as clauses."""
+        if astray := self.asking.astray(text, table):
+            yield astray
+        yield from self.strays(text, table)
+        yield from self.beside.misfits(text, table)
+        yield from self.topics.added(text, table)
+        if self.topics.spoken_of:
+            unchecked = (name for name, _ in unchecked_values(text, table, self, lexicon))
+            yield from self.topics.left_out(text, table, unchecked)
 
     def doubts(self, table: Table) -> Iterator[Doubt]:
         """Fields and values of a record that no record of the store has."""
@@ -143,6 +170,14 @@ def slot_doubts(text: str, table: Table, lexicon: Lexicon) -> Iterator[Doubt]:
         yield Doubt("slot", told_act)
 
 
+def unchecked_values(
+    text: str, table: Table, known: Known, lexicon: Lexicon | None = None
+) -> tuple[Unchecked, ...]:
+    """The values of the record that a text may say or not: no doubt, but not right either."""
+    slots = check_slots(text, table, _checker(table, known, lexicon)).slots
+    return tuple(Unchecked(slot.field, slot.value) for slot in slots if slot.status == "unchecked")
+
+
 def judge_doubts(judged: float | None) -> Iterator[Doubt]:
     """A text that the judge finds improbable."""
     if judged is not None and judged < IMPROBABLE:
@@ -158,17 +193,17 @@ def find_doubts(
     judged: float | None = None,
 ) -> tuple[Doubt, ...]:
     """All doubts about a text; without a lexicon its values are looked for as they are written."""
-    checker = lexicon or Lexicon.of_tables([table], known.kinds)
-    astray = known.asking.astray(text, table)
     return (
         *known.doubts(table),
-        *slot_doubts(text, table, checker),
-        *([Doubt("slot", astray)] if astray else []),
-        *(Doubt("slot", stray) for stray in known.strays(text, table)),
-        *(Doubt("slot", misfit) for misfit in known.beside.misfits(text, table)),
+        *slot_doubts(text, table, _checker(table, known, lexicon)),
+        *(Doubt("slot", slip) for slip in known.slips(text, table, lexicon)),
         *seam_doubts(seams),
         *judge_doubts(judged),
     )
+
+
+def _checker(table: Table, known: Known, lexicon: Lexicon | None) -> Lexicon:
+    return lexicon or Lexicon.of_tables([table], known.kinds)
 
 
 def misjudged(doubts: Sequence[Doubt], table: Table, seams: Seams | None, known: Known) -> str | None:
@@ -193,6 +228,18 @@ def not_doubts(doubts: Sequence[Doubt] | None, status: str, reason: str | None, 
         start, stop = doubt.start, doubt.stop
         if start is not None and not (stop is not None and 0 <= start <= stop <= length):
             return f"it has a doubt ({doubt.what}) about a place that it does not have"
+    return None
+
+
+def not_unchecked(unchecked: Sequence[Unchecked], status: str, table: Table) -> str | None:
+    """What a row itself says against what it calls unchecked, as a clause."""
+    if unchecked and status not in ("ok", "doubtful"):
+        return f"it is {status}, yet says what is unchecked in it"
+    for name, value in unchecked:
+        if not any(
+            name == field and value in (*items_of(values, "list"), *values) for field, values in table
+        ):
+            return f"it calls {name} ({value}) unchecked, which its record does not have"
     return None
 
 

@@ -16,7 +16,7 @@ from textsplice.oracle.splice import Origin, Splice, canvases
 from textsplice.oracle.splice import provenance as replay_origins
 from textsplice.oracle.writing import Writing
 from textsplice.policy.kind import Attribution
-from textsplice.search.doubts import Doubt, reason_of
+from textsplice.search.doubts import Doubt, Unchecked, reason_of
 from textsplice.search.reading import JsonRow, read_sources
 from textsplice.search.seams import Seams, find_seams
 from textsplice.search.spans import pieces, spans
@@ -89,6 +89,7 @@ class Generation:
     traced: Traced | None = None
     seams: Seams | None = None  # absent in rows of older versions, and where there is no text
     doubts: tuple[Doubt, ...] | None = None  # absent in rows of older versions and traces
+    unchecked: tuple[Unchecked, ...] = ()  # values of which nobody can tell whether the text says them
     selected: bool = False  # whether its row has selectors of W3C Web Annotation
     format: str = FORMAT
 
@@ -148,11 +149,12 @@ class Generation:
         spans = [(place.start, place.stop) for place in self.provenance]
         return replace(self, seams=find_seams(self.tokens, origins, spans, self.sources, trigrams))
 
-    def with_doubts(self, doubts: tuple[Doubt, ...]) -> Generation:
-        """The same, which says what a person should look at; it is doubtful if that is anything."""
+    def with_doubts(self, doubts: tuple[Doubt, ...], unchecked: tuple[Unchecked, ...] = ()) -> Generation:
+        """The same, which says what a person should look at; it is doubtful if there are doubts."""
         if not doubts:
-            return replace(self, doubts=())
-        return replace(self, doubts=doubts, status="doubtful", reason=reason_of(doubts))
+            return replace(self, doubts=(), unchecked=unchecked)
+        reason = reason_of(doubts)
+        return replace(self, doubts=doubts, unchecked=unchecked, status="doubtful", reason=reason)
 
     def with_selectors(self) -> Generation:
         """The same, whose row also has `spans`."""
@@ -174,6 +176,7 @@ class Generation:
             "trace": self.traced and self.traced.to_dict(),
             "seams": self.seams and self.seams.to_dict(),
             "doubts": None if self.doubts is None else [doubt.to_dict() for doubt in self.doubts],
+            "unchecked": [each._asdict() for each in self.unchecked] or None,
             "spans": self.spans() if self.selected else None,
         }
         return {
@@ -246,6 +249,7 @@ class Generation:
             traced=Traced.from_row(row.row("trace")) if data.get("trace") is not None else None,
             seams=Seams.from_row(row.row("seams")) if data.get("seams") is not None else None,
             doubts=_read_doubts(row),
+            unchecked=tuple(map(Unchecked.from_row, row.rows("unchecked"))) if "unchecked" in data else (),
             selected=data.get("spans") is not None,
             utf16=None if is_old else tuple(_read_utf16(place, row) for place in row.items("provenance")),
             format=row.text("format"),

@@ -19,7 +19,7 @@ from textsplice.policy.problem import Candidate, Draft, broken_rule, wants_one
 from textsplice.progress import bar
 from textsplice.search.choose import Slips, choose, slot_slips, worded_slips
 from textsplice.search.derive import Derived, derive, without_unused
-from textsplice.search.doubts import find_doubts
+from textsplice.search.doubts import find_doubts, unchecked_values
 from textsplice.search.generation import Alternative, Generation, Status, make_generation
 from textsplice.search.judge import Judge, opinion
 from textsplice.search.offers import Offers
@@ -278,9 +278,10 @@ class Pipeline:
         if proposer is self.approved:
             return generation.with_doubts(())
         text, table, seams = generation.text, generation.table, generation.seams
-        known = self.offers.known
+        known, lexicon = self.offers.known, self.lexicon or self.wordings
         return generation.with_doubts(
-            find_doubts(text, table, seams, known, self.lexicon or self.wordings, judged)
+            find_doubts(text, table, seams, known, lexicon, judged),
+            unchecked_values(text, table, known, lexicon),
         )
 
     def _with_seams(self, generation: Generation) -> Generation:
@@ -290,13 +291,12 @@ class Pipeline:
         """How slips with the values of a table are counted: by the run's lexicon, if it has one."""
         table, known = example.table, self.offers.known
         slips = worded_slips(table, self.lexicon, self.tokenizer) if self.lexicon else slot_slips
-        if known.usual is None and not asked_for(table):
+        if not known.kinds and not asked_for(table):
             return slips
 
         def count(draft: Draft) -> int:
             text = Writing(draft.sources, table, self.tokenizer).write(draft.origins).text
-            astray = known.asking.astray(text, table) is not None
-            return slips(draft) + astray + len(known.strays(text, table))
+            return slips(draft) + sum(1 for _ in known.slips(text, table, self.lexicon or self.wordings))
 
         return count
 

@@ -90,10 +90,12 @@ def _swap(generation: Generation) -> str | None:
 
 
 def _in_value(begin: int, end: int, table: Linearized) -> bool:
-    """Whether a range is a whole value, or a number that is a part of one."""
-    inside = any(each.start <= begin and end <= each.stop for each in table.segments)
-    whole = any((begin, end) == (each.start, each.stop) for each in table.segments)
-    return whole or (inside and table.tokens[begin][:1].isdigit())
+    """Whether a range is a whole value, or a part of one that holds a number: the number, or its unit."""
+    for each in table.segments:
+        if each.start <= begin and end <= each.stop:
+            words = table.tokens[each.start : each.stop]
+            return len(words) == end - begin or any(word[:1].isdigit() for word in words)
+    return False
 
 
 def _splices(generation: Generation, room: int | None) -> str | None:

@@ -1,7 +1,7 @@
 """Generations as a spreadsheet, for people who only want the texts: one row each, without provenance.
 
-The columns are `id`, `text`, `status`, `reason` and the fields of the records. A field with the name of one
-of the first four is called `table.NAME`.
+The columns are `id`, `text`, `status`, `reason`, `unchecked` and the fields of the records. A field with the
+name of one of the first five is called `table.NAME`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from textsplice.visible import visible_lines
 
 DELIMITERS: Mapping[str, str] = {".csv": ",", ".tsv": "\t"}
 """The endings of files that are written so."""
-COLUMNS = ("id", "text", "status", "reason")
+COLUMNS = ("id", "text", "status", "reason", "unchecked")
 SEPARATOR = "|"
 FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 
@@ -44,8 +44,9 @@ class Spreadsheet:
             self._write([*COLUMNS, *named])
             self._is_new = False
         values = dict(generation.table.fields)
+        unchecked = "; ".join(f"{name}: {value}" for name, value in generation.unchecked)
         own = [generation.id, generation.text, generation.status, generation.reason or ""]
-        self._write([*own, *(joined(values.get(name, ())) for name in self._fields)])
+        self._write([*own, unchecked, *(joined(values.get(name, ())) for name in self._fields)])
 
     def _write(self, cells: Sequence[str]) -> None:
         write_text(self._file, visible_lines(row_of_cells(cells, self._delimiter)), self._path)

@@ -22,7 +22,7 @@ from textsplice.oracle.writing import unmasked
 from textsplice.policy.problem import Draft, broken_rule
 from textsplice.search.approved import APPROVED
 from textsplice.search.claims import beyond, otherwise, settings_of
-from textsplice.search.doubts import misjudged, not_doubts
+from textsplice.search.doubts import misjudged, not_doubts, not_unchecked
 from textsplice.search.generation import FORMAT, Generation, inner, utf16_spans
 from textsplice.search.pipeline import UNFINISHED
 from textsplice.search.proof import Proof, contradiction, known_kind, misplaced
@@ -226,6 +226,8 @@ def _status(generation: Generation, settings: SearchConfig | None) -> str | None
     if status == "unfinished" and reason != UNFINISHED:
         return f"it is unfinished for a reason that is not {UNFINISHED!r}"
     if lie := not_doubts(generation.doubts, status, reason, len(generation.text)):
+        return lie
+    if lie := not_unchecked(generation.unchecked, status, generation.table):
         return lie
     if (status == "abstained") != (generation.score == float("-inf")):
         return "it abstained, yet has a score" if status == "abstained" else "it has no score"

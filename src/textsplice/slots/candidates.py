@@ -42,6 +42,7 @@ class Induction:
     as_good: float = 0.9  # phrases that explain this share of the most are rivals
     most_phrases: int = 12
     repeated: float = 0.05  # a field said twice in a larger share of texts may be said twice
+    left_out: float = 0.5  # a number that more texts do not have may be said in other words
     most_others: int = 400  # values of other fields that are asked whether they explain a phrase
 
 

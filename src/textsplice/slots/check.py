@@ -19,6 +19,7 @@ from textsplice.text.yes_no import is_yes_or_no
 
 Status = Literal["ok", "missing", "wrong", "repeated", "added", "unchecked"]
 ERRORS: tuple[Status, ...] = ("missing", "wrong", "repeated", "added")
+ONE = "1"
 SIDE_BY_SIDE = 2  # at most so many words between mentions that count as one
 _AS_WRITTEN = FieldWordings({})
 
@@ -123,10 +124,14 @@ def check_slots(text: str, table: Table, lexicon: Lexicon) -> SlotReport:
     for mention in mentions:
         if mention.field not in questions:  # "Is it on Steam?" does not say that it is
             found_in.setdefault(mention.field, []).append(mention)
+    own = {field for field, _, _ in asked}
+    for field, wordings in lexicon.fields.items():
+        if wordings.kind == "number" and field not in own | questions:
+            found_in.setdefault(field, []).extend(_says_one(words, field))
     for field, values, wordings in asked:
         if wordings.kind == "number":
             found_in[field] = _with_numbers(field, values, words, mentions)
-    elsewhere = {value.casefold() for _, value in slots}
+    elsewhere = Counter(value.casefold() for _, value in slots)
     found: list[Slot] = []
     for field, values, wordings in asked:
         found += _check_field(field, values, found_in.pop(field, ()), wordings, elsewhere)
@@ -150,6 +155,8 @@ def _with_numbers(
 ) -> list[Mention]:
     """The mentions of a field, with those of numbers that are written otherwise than in the table."""
     own = [mention for mention in mentions if mention.field == field]
+    if not any(wanted.amount == 1 for wanted in map(quantity, values) if wanted):
+        own += _says_one(words, field)
     others = [mention for mention in mentions if mention.field != field and mention.verbatim]
     taken = {place for mention in others for place in range(mention.start, mention.stop)}
     for value in values:
@@ -170,6 +177,11 @@ def _ones(words: Sequence[str], field: str) -> Iterator[tuple[int, int]]:
     for place, (word, after) in enumerate(pairwise(words)):
         if word in ("one", "single") and stem(after) in named:
             yield place, place + 1
+
+
+def _says_one(words: Sequence[str], field: str) -> list[Mention]:
+    """The mentions of one in words, which stand for 1."""
+    return [Mention(start, stop, field, frozenset((ONE,)), True) for start, stop in _ones(words, field)]
 
 
 def out_of_act(text: str, table: Table, lexicon: Lexicon) -> Iterator[str]:
@@ -215,7 +227,7 @@ def _check_field(
     values: Sequence[str],
     mentions: Sequence[Mention],
     wordings: FieldWordings,
-    elsewhere: set[str],
+    elsewhere: Counter[str],
 ) -> Iterator[Slot]:
     others = mentions
     if wordings.kind == "worded" and any(_may_be_said(value, wordings) for value in values):
@@ -233,7 +245,7 @@ def _check_field(
             yield Slot(field, value, "unchecked" if _may_be_said(value, wordings) else "missing")
         elif foreign and len(values) == 1:
             yield Slot(field, value, "wrong", foreign.pop(0))
-        elif count > 1 and not wordings.repeatable:
+        elif count > max(1, elsewhere[value.casefold()]) and not wordings.repeatable:
             yield Slot(field, value, "repeated")
         else:
             yield Slot(field, value, "ok")
@@ -260,7 +272,7 @@ def _times_said(mentions: Sequence[Mention], apart: int) -> int:
 
 
 def _foreign(
-    mentions: Sequence[Mention], values: Sequence[str], wordings: FieldWordings, elsewhere: set[str]
+    mentions: Sequence[Mention], values: Sequence[str], wordings: FieldWordings, elsewhere: Counter[str]
 ) -> list[str]:
     """Mentioned values that are neither this field's, nor generic, nor values of another field."""
     foreign: dict[str, None] = {}

@@ -19,7 +19,7 @@ from textsplice.slots.candidates import DEFAULTS, Induction, Search
 from textsplice.slots.check import check_slots, summarize_slots
 from textsplice.slots.evidence import Evidence, Measured, measure
 from textsplice.slots.kinds import Finding, find_kinds
-from textsplice.slots.lexicon import SETS, Lexicon, Notes
+from textsplice.slots.lexicon import SETS, Lexicon, Notes, items_of
 from textsplice.slots.phrases import NEGATING, NEGATIONS, Phrase, Sample
 from textsplice.slots.wordings import FieldKind, FieldWordings
 from textsplice.text.yes_no import PLAIN, SHORT
@@ -105,19 +105,20 @@ def propose(
     ]
     first, second = sample.halves()
     search = Search(first, settings)
+    kinds_found = {each.field: each.kind for each in findings}
     values: dict[str, Counter[str]] = {each.field: Counter() for each in findings}
     for example in sample.examples:
         for field, given in example.table:
             if field in values:  # too few texts have the others
-                values[field].update(value for value in given if value != ASKED)
+                said = (value for value in given if value != ASKED)
+                values[field].update(items_of(said, kinds_found[field]))
     proposed: dict[str, FieldWordings] = {}
     for each in findings:
         proposed[each.field] = _field(each, search, values[each.field])
     tried = _tried(Lexicon(proposed), second, search)
     measured = measure(tried, second)
     fields = {name: _judged(name, known, measured, settings) for name, known in tried.fields.items()}
-    lexicon = _with_repeated(Lexicon(fields), second, settings).fields
-    kinds_found = {each.field: each.kind for each in findings}
+    lexicon = _as_people_say(Lexicon(fields), second, settings).fields
     fields = {name: replace(known, kind=kinds_found[name]) for name, known in lexicon.items()}
     return Proposal(Lexicon(fields), measured, findings)
 
@@ -128,7 +129,7 @@ def _field(found: Finding, search: Search, counts: Counter[str]) -> FieldWording
         return FieldWordings({}, verbatim=False, kind="unsaid")
     verbatim = found.kind not in ("yes/no", "coded", "unsaid") and found.said > 0.1
     wordings: dict[str, tuple[str, ...]] = {}
-    if found.kind in (*WORDED, "said", "unsaid") and len(counts) <= search.settings.most_values:
+    if found.kind in (*WORDED, "said", "number", "unsaid") and len(counts) <= search.settings.most_values:
         phrases = {value: search.candidates(found.field, value, verbatim) for value in counts}
         if found.kind == "yes/no":
             phrases = _with_opposites(phrases)
@@ -202,13 +203,26 @@ def _judged(name: str, known: FieldWordings, measured: Measured, settings: Induc
     return replace(known, partial=frozenset(partial))
 
 
-def _with_repeated(lexicon: Lexicon, held_out: Sample, settings: Induction) -> Lexicon:
-    """The same, in which fields that people say twice may be said twice."""
-    reports = (check_slots(example.text or "", example.table, lexicon) for example in held_out.examples)
+def _as_people_say(lexicon: Lexicon, held_out: Sample, settings: Induction) -> Lexicon:
+    """The same, in which fields that people say twice may be said twice, and numbers that they say otherwise
+    (`no experience` of 0) may be said otherwise."""
+    reports = [check_slots(example.text or "", example.table, lexicon) for example in held_out.examples]
     counts = summarize_slots(reports).by_field
-    fields = {
-        name: replace(known, repeatable=said.get("repeated", 0) > settings.repeated * sum(said.values()))
-        for name, known in lexicon.fields.items()
-        for said in (counts.get(name, {}),)
-    }
+    values = Counter((slot.field, slot.value) for report in reports for slot in report.slots)
+    missing = Counter((s.field, s.value) for report in reports for s in report.slots if s.status == "missing")
+    fields: dict[str, FieldWordings] = {}
+    for name, known in lexicon.fields.items():
+        said = counts.get(name, {})
+        otherwise = {
+            value
+            for (field, value), times in missing.items()
+            if field == name and known.kind == "number"
+            if values[field, value] >= settings.least_texts
+            if times > settings.left_out * values[field, value]
+        }
+        fields[name] = replace(
+            known,
+            repeatable=said.get("repeated", 0) > settings.repeated * sum(said.values()),
+            partial=known.partial | otherwise,
+        )
     return Lexicon(fields)

@@ -35,6 +35,7 @@ from typing import Literal, NamedTuple, cast, get_args
 
 from textsplice.config import unknown_name
 from textsplice.corpus.asked import ASKED
+from textsplice.corpus.forms import items
 from textsplice.corpus.missing import missing_file
 from textsplice.corpus.table import Table
 from textsplice.errors import ConfigError
@@ -49,9 +50,6 @@ MAX_LEXICON_BYTES = 16 << 20
 MOST_PHRASES = 200_000  # with and without each optional word
 VALUES = "values"  # the name of the lexicon of the tables at hand
 SETS = "_sets"
-_COMMA = frozenset(",;|")
-_BETWEEN = re.compile(r"\s*[,;|]\s*(?:(?:and|or|&)\s+)?|\s+and\s+")  # items of a list in one value
-_ENTITY = re.compile(r"&#?\w+;")  # &amp; ends in a semicolon that separates nothing
 _SET = re.compile(r"\{([A-Z_]+)\}")
 _KEYS = ("kind", "verbatim", "repeatable", "partial", "generic", "neutral", "values", "wordings")
 KINDS = get_args(FieldKind)
@@ -252,16 +250,8 @@ def _kind(value: object, name: str, where: str) -> FieldKind | Literal[""]:
 
 
 def items_of(values: Iterable[str], kind: str) -> list[str]:
-    """The values of a field; of a `list`, those that are written into one are several: `red, green and blue`.
-
-    `The Fox and Hounds` is one.
-    """
-    if kind != "list":
-        return list(values)
-    several = (
-        [value] if _COMMA.isdisjoint(_ENTITY.sub("", value)) else _BETWEEN.split(value) for value in values
-    )
-    return [item for items in several for item in map(str.strip, items) if item]
+    """The values of a field; of a `list`, those that are written into one are several."""
+    return [item for value in values for item in items(value)] if kind == "list" else list(values)
 
 
 def _require_few_variants(fields: Iterable[FieldWordings], where: str) -> None:

@@ -1,0 +1,66 @@
+"""What a text is about: words that stand only where the record has a field."""
+
+from __future__ import annotations
+
+import pytest
+
+from textsplice import Table
+from textsplice.slots.topics import Topics
+
+NO = ("It has no motor.", "There is no electric motor: you pedal yourself.", "You need no motor for it.")
+
+
+def bicycles(count: int = 90) -> list[tuple[Table, str]]:
+    """Bicycles of which two of three say whether they are electric, and every other one a colour."""
+    found: list[tuple[Table, str]] = []
+    for n in range(count):
+        record = {"name": f"N{n}"} | ({"colour": ("red", "blue")[n % 4 // 2]} if n % 2 else {})
+        text = f"The N{n} is a fine bicycle." + (f" Its paint is {record['colour']}." if n % 2 else "")
+        if n % 3:
+            electric = n % 5 < 3
+            record["electric"] = "yes" if electric else "no"
+            text += " A motor helps you uphill." if electric else f" {NO[n % 3]}"
+        found.append((Table.of(record), text))
+    return found
+
+
+TOPICS = Topics.of(bicycles())
+
+
+def test_what_a_record_does_not_have_is_told_in_whatever_words() -> None:
+    bare, whole = Table.of({"name": "N7"}), Table.of({"name": "N7", "electric": "no", "colour": "red"})
+    (told,) = TOPICS.added("The N7 runs by a motor.", bare)
+    assert told == "it says 'motor', as only texts about electric do, which the record does not have"
+    assert len(list(TOPICS.added("The N7 has a motor, and paint.", bare))) == 2
+    assert not list(TOPICS.added("The N7 has a motor, and paint.", whole))
+    assert not list(TOPICS.added("The N7 is a splendid thing.", bare))  # words that nobody has used
+    assert not list(TOPICS.added("The Motor is a fine bicycle.", Table.of({"name": "Motor"})))  # its name
+
+
+def test_a_field_that_nearly_all_texts_speak_of_is_missed() -> None:
+    table = Table.of({"name": "N7", "electric": "no"})
+    (told,) = TOPICS.left_out("The N7 is a fine bicycle.", table, ["electric"])
+    assert told == "it does not speak of electric, as nearly all texts do"
+    assert not list(TOPICS.left_out("The N7 needs no motor.", table, ["electric"]))
+    assert not list(TOPICS.left_out("The N7 is a fine bicycle.", table, ["name"]))
+
+
+@pytest.mark.parametrize("count", [0, 1, 8])
+def test_too_few_texts_tell_nothing(count: int) -> None:
+    assert Topics.of(bicycles(count)) == Topics()
+
+
+def test_words_of_one_record_count_once() -> None:
+    table = Table.of({"name": "N", "electric": "yes"})
+    texts = [(table, "The N has a motor.")] * 50 + [(Table.of({"name": f"M{n}"}), "It.") for n in range(50)]
+    assert not Topics.of(texts).fields
+
+
+def test_where_it_does_not_hold_for_held_out_texts_nothing_is_told() -> None:
+    found = bicycles(400)
+    assert "motor" in Topics.of(found).fields
+    for n, (table, text) in enumerate(found):
+        # In one half a word is only about the field; in the other it stands elsewhere too.
+        if n % 18 == 3 or ("electric" in dict(table.fields) and n % 2 == 0):
+            found[n] = (table, f"{text} It is a novelty.")
+    assert not Topics.of(found).fields
