@@ -87,11 +87,13 @@ def parse_forms(settings: Sequence[str]) -> Mapping[str, Callable[[str], tuple[s
 def _reading(name: str) -> Callable[[str], tuple[str, ...]] | None:
     if name == LIST:
         return items
-    form = FORMS.get(name)
-    if name.startswith(SPELLED):
-        known = {spelling.casefold(): spelling for spelling in name.removeprefix(SPELLED).split("|")}
-        form = lambda value: known.get(value.casefold())  # noqa: E731 - a form like the others
+    form = _spelled(name.removeprefix(SPELLED)) if name.startswith(SPELLED) else FORMS.get(name)
     return form and (lambda value: (form(value) or value,))
+
+
+def _spelled(spellings: str) -> Form:
+    known = {spelling.casefold(): spelling for spelling in spellings.split("|")}
+    return lambda value: known.get(value.casefold())
 
 
 def in_form(table: Table, settings: Sequence[str]) -> Table:
