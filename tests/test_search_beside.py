@@ -66,6 +66,24 @@ def test_a_number_goes_with_the_words_beside_it_as_the_texts_have_it(
     assert list(beside.misfits(text, table)) == [f"it says {p!r}, which hardly reads well" for p in pairs]
 
 
+def test_numbers_that_are_exchanged_are_told() -> None:
+    said = [(str(n % 5), str(n % 3 + 6)) for n in range(60)]
+    beside = Beside.of(
+        (
+            Table.of({"parts": parts, "gallery": gallery}),
+            f"It has {parts} parts. See it in Gallery {gallery}.",
+        )
+        for parts, gallery in said
+    )
+    table = Table.of({"parts": "4", "gallery": "7"})
+    assert not list(beside.misfits("It has 4 parts. See it in Gallery 7.", table))
+    told = list(beside.misfits("It has 7 parts. See it in Gallery 4.", table))
+    assert "it says '7 parts', as texts say of parts, which is 4" in told
+    assert "it says 'Gallery 4', as texts say of gallery, which is 7" in told
+    both = Table.of({"parts": "4", "gallery": "4"})
+    assert not list(beside.misfits("It has 4 parts. See it in Gallery 4.", both))
+
+
 def test_none_is_said_in_other_words_where_people_do() -> None:
     said = [("0", "No rooms."), ("1", "Has 1 room."), ("2", "Has 2 rooms."), ("3", "Has 3 rooms.")] * 12
     beside = Beside.of((Table.of({"rooms": number}), text) for number, text in said)

@@ -28,6 +28,7 @@ ENOUGH = 5  # texts that write the other form before the same letter
 
 
 SMALL = 0.02  # share of texts that may begin with a small letter where a capital is usual
+USUAL = 0.2  # share of texts with a number of a field that have a word beside it which tells the field
 CHANCE = 0.001  # that nobody says a word so, if it were said of one as of several
 APART = ("0", "1")  # numbers that have words of their own
 Counted = tuple[str, str]  # a field, and its number if that is one of these
@@ -77,6 +78,7 @@ class Beside:
                 if stop < len(tokens) and _same(tokens[stop - 1], tokens[stop]):
                     found[f"{tokens[stop - 1]} {tokens[stop]}"] = None
         found.update(dict.fromkeys(self._disagreeing(tokens, folded, table)))
+        yield from self._exchanged(tokens, folded, table)
         if self.capital and text[:1].islower():
             yield f"it begins with a small letter, as hardly any text does: {tokens[0]!r}"
         yield from (f"it says {pair!r}, which hardly reads well" for pair in found)
@@ -92,11 +94,35 @@ class Beside:
                 if all(self._avoided(key, (side, word)) for key in fields[token]):
                     yield " ".join(tokens[min(place, place + side) : max(place, place + side) + 1])
 
+    def _exchanged(self, tokens: Sequence[str], folded: Sequence[str], table: Table) -> Iterator[str]:
+        """Numbers that stand where texts say that of another field, which has another one, as clauses."""
+        numbers: dict[str, set[str]] = {}
+        for name, number in _numbers(table):
+            numbers.setdefault(name, set()).add(number)
+        for place, token in enumerate(folded):
+            own = [name for name, values in numbers.items() if token in values]
+            for side, word in _around(folded, place) if own else ():
+                if any(self._share(name, (side, word)) for name in own):
+                    continue
+                for name in sorted(numbers.keys() - own):
+                    share = self._share(name, (side, word))
+                    if share >= USUAL and all((1 - share) ** self._total(each) < CHANCE for each in own):
+                        pair = " ".join(tokens[min(place, place + side) : max(place, place + side) + 1])
+                        yield f"it says {pair!r}, as texts say of {name}, which is {min(numbers[name])}"
+
+    def _share(self, name: str, word: Around) -> float:
+        """The share of texts with a number of a field that have this word beside it."""
+        times = sum(self.around.get(key, {}).get(word, 0) for key in _keys(name))
+        return times / max(ENOUGH, self._total(name))
+
+    def _total(self, name: str) -> int:
+        return sum(self.texts[key] for key in _keys(name))
+
     def _avoided(self, key: Counted, word: Around) -> bool:
         """Whether nobody says a word so, though they would if it went with one as with several."""
         if self.around.get(key, {}).get(word):
             return False
-        others = [other for other in (_counted(key[0], number) for number in (*APART, "")) if other != key]
+        others = [other for other in _keys(key[0]) if other != key]
         times = sum(self.around.get(other, {}).get(word, 0) for other in others)
         share = times / (sum(self.texts[other] for other in others) + 2)
         return (1 - share) ** self.texts[key] < CHANCE
@@ -118,6 +144,10 @@ def _numbers(table: Table) -> Iterator[tuple[str, str]]:
 
 def _counted(name: str, number: str) -> Counted:
     return name, number if number in APART else ""
+
+
+def _keys(name: str) -> list[Counted]:
+    return [_counted(name, number) for number in (*APART, "")]
 
 
 def _around(tokens: Sequence[str], place: int) -> Iterator[Around]:
