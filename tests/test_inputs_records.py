@@ -193,7 +193,7 @@ def test_texts_are_written_as_cells_by_the_name_of_the_file(
     assert run("generate", prepared().folder, path, "--out", tmp_path / name, "-q") == 0
     with (tmp_path / name).open(newline="", encoding="utf-8") as file:
         header, *written = csv.reader(file, delimiter=delimiter)
-    assert tuple(header[:4]) == COLUMNS
+    assert tuple(header[:5]) == COLUMNS
     assert [row[:3] for row in written] == [[row["id"], row["text"], row["status"]] for row in rows]
     last = dict(zip(header, written[-1], strict=True))
     assert last["name"] == "'=1+1"
@@ -248,7 +248,7 @@ def test_no_value_is_a_formula_or_breaks_a_row(row: Generation, fields: list[tup
     sheet = Spreadsheet(file, Path("a.csv"), [name for name, _ in fields])
     sheet.write(replace(row, table=table))
     read = list(csv.reader(io.StringIO(file.getvalue(), newline="")))
-    assert [len(cells) for cells in read] == [4 + len(fields)] * 2
+    assert [len(cells) for cells in read] == [len(COLUMNS) + len(fields)] * 2
     assert not any(cell.lstrip().startswith(("=", "+", "-", "@")) for cells in read for cell in cells)
 
 

@@ -113,13 +113,16 @@ class Known:
             if _folded(number) not in self.usual
         ]
 
-    def slips(self, text: str, table: Table, lexicon: Lexicon | None) -> Iterator[str]:
+    def slips(self, text: str, table: Table) -> Iterator[str]:
         """What only shows in a whole text, as clauses."""
         if astray := self.asking.astray(text, table):
             yield astray
         yield from self.strays(text, table)
         yield from self.beside.misfits(text, table)
         yield from self.topics.added(text, table)
+
+    def silences(self, text: str, table: Table, lexicon: Lexicon | None) -> Iterator[str]:
+        """What a text should speak of and does not, of what could not be checked, as clauses."""
         if self.topics.spoken_of:
             unchecked = (name for name, _ in unchecked_values(text, table, self, lexicon))
             yield from self.topics.left_out(text, table, unchecked)
@@ -196,7 +199,8 @@ def find_doubts(
     return (
         *known.doubts(table),
         *slot_doubts(text, table, _checker(table, known, lexicon)),
-        *(Doubt("slot", slip) for slip in known.slips(text, table, lexicon)),
+        *(Doubt("slot", slip) for slip in known.slips(text, table)),
+        *(Doubt("slot", silence) for silence in known.silences(text, table, lexicon)),
         *seam_doubts(seams),
         *judge_doubts(judged),
     )

@@ -296,7 +296,9 @@ class Pipeline:
 
         def count(draft: Draft) -> int:
             text = Writing(draft.sources, table, self.tokenizer).write(draft.origins).text
-            return slips(draft) + sum(1 for _ in known.slips(text, table, self.lexicon or self.wordings))
+            wrong = slips(draft) + sum(1 for _ in known.slips(text, table))
+            silent = sum(1 for _ in known.silences(text, table, self.lexicon or self.wordings))
+            return 2 * wrong + silent  # to say nothing is better than to say something wrong
 
         return count
 
