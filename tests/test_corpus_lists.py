@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Sequence
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from test_inputs_files import run
 from textsplice.config import Config
 from textsplice.corpus import read_corpus
-from textsplice.corpus.lists import find_lists, parse_lists, values_of, written
+from textsplice.corpus.lists import MISSING, find_lists, parse_lists, values_of, written
 from textsplice.errors import ConfigError, CorpusError
 from textsplice.prepare import prepare
 from textsplice.runs import Prepared, Run
@@ -90,7 +91,12 @@ def test_repeated_rows_are_no_evidence(tmp_path: Path):
 VALUES = st.text(st.characters(blacklist_categories=["Cs", "Cc"]), min_size=1, max_size=9).map(str.strip)
 
 
-@given(st.lists(VALUES.filter(lambda text: bool(text) and not text.startswith("[")), max_size=4))
+def stands_for_itself(text: str) -> bool:
+    """Whether a cell with this text holds it: it is not empty by any name, and has no `&amp;`."""
+    return text not in ("", *MISSING) and unescape(text) == text
+
+
+@given(st.lists(VALUES.filter(lambda text: stands_for_itself(text) and not text.startswith("[")), max_size=4))
 def test_what_is_joined_is_read_back(values: list[str]):
     cell = joined(values)
     separator = "json" if cell.startswith("[") else "|"
@@ -104,7 +110,12 @@ def test_any_cell_has_values(cells: list[str], separator: str | None):
     for cell in cells:
         values = values_of(cell, separator)
         assert all(value and value == value.strip() for value in values)
-        assert bool(values) or separator is not None or not cell.strip()
+        assert bool(values) or separator is not None or not stands_for_itself(cell.strip())
+
+
+def test_people_who_are_called_like_an_empty_cell_stay():
+    assert [values_of(name, None) for name in ("Nan", "Nat", "Null")] == [("Nan",), ("Nat",), ("Null",)]
+    assert not any(values_of(name, None) for name in (" NaN ", "nan", "NULL", "null", "N/A", "n/a", ""))
 
 
 def test_columns_are_named_with_what_separates_them():

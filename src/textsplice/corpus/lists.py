@@ -32,8 +32,8 @@ LONGEST = {"|": (120, 12), ";": (80, 6)}
 ENOUGH = {"|": (2, 0.5), ";": (5, 0.9)}
 
 _NAMED = re.compile(r"(.*\S)\s+(json|[^\w\s]{1,3})", re.DOTALL)
-# What programs write into a cell that is empty.
-MISSING = frozenset(("nan", "nat", "<na>", "n/a", "#n/a", "n.a.", "null"))
+# What programs write into a cell that is empty, as they write it: Nan, Nat and Null are people.
+MISSING = frozenset("nan NaN NAN NaT <NA> n/a N/A #N/A n.a. N.A. null NULL".split())
 _ENTITY = re.compile(r"&#?\w+;")  # &amp; ends in a semicolon that separates nothing
 _NUMBER = re.compile(r"[-+]?[\d.,:]+")
 # ['a', 'b'], as Python and pandas write a list.
@@ -99,7 +99,7 @@ def unescaped(cell: str) -> str:
 def values_of(cell: str, separator: str | None) -> tuple[str, ...]:
     """The values of a cell, in their order; one, or none, if it holds no list."""
     cell = unescaped(cell).strip()
-    if not cell or cell.casefold() in MISSING:
+    if not cell or cell in MISSING:
         return ()
     if separator is None:
         return (cell,)
