@@ -142,7 +142,8 @@ def test_texts_of_a_trained_run_equal_those_of_the_command_line_alone_and_many_a
         writer = csv.DictWriter(file, list(dict.fromkeys(name for record in records for name in record)))
         writer.writeheader()
         writer.writerows(records)
-    asked = [*named, str(given), "--out", str(tmp_path / "rows.jsonl"), "-q"]
+    # Three alternatives are what a request gets that does not say how many it wants.
+    asked = [*named, str(given), "--alternatives", "3", "--out", str(tmp_path / "rows.jsonl"), "-q"]
     assert CliRunner().invoke(app, ["generate", *asked], catch_exceptions=False).exit_code == 0
     lines = (tmp_path / "rows.jsonl").read_text(encoding="utf-8").splitlines()
     expected = list(map(json.loads, lines))
