@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from textsplice.runs.integrity import signed
 from textsplice.runs.manifest import Manifest
 from textsplice.runs.outputs import OutputFolder
 from textsplice.runs.ownership import listed_path, remove_listed
+from textsplice.runs.parts import Parts
 from textsplice.splicer import Splicer
 from textsplice.training import train, tune
 from training_corpus import prepare_tiny, tiny_config
@@ -583,3 +585,67 @@ def test_errors_about_folders_are_ours(tmp_path: Path) -> None:
         assert issubclass(error, TextspliceError)
     with pytest.raises(StorageError, match="is not a finished prepared folder"):
         Prepared.open(tmp_path)
+
+
+def prepare_into(folder: Path) -> None:
+    corpus = folder.parent / "tiny"
+    prepare_tiny(corpus)
+    prepare(tiny_config(corpus), folder=folder, quiet=True)
+
+
+def train_into(folder: Path) -> None:
+    corpus = folder.parent / "tiny"
+    prepare_tiny(corpus)
+    train(tiny_config(corpus, f'output.run="{folder}"'), quiet=True)
+
+
+def keep_parts_in(folder: Path) -> None:
+    with Parts.opened(folder, keep=True) as parts:
+        parts.put("0" * 64, b"a result")
+
+
+FIRST_FILES = [
+    ("manifest.json", prepare_into),
+    ("run.json", train_into),
+    ("parts.json", keep_parts_in),
+]
+
+
+@pytest.mark.parametrize(("first", "work"), FIRST_FILES)
+def test_who_is_killed_in_the_first_file_of_a_folder_is_followed_by_the_next(
+    tmp_path: Path, first: str, work: Callable[[Path], None]
+) -> None:
+    folder = tmp_path / "begun"
+    folder.mkdir()
+    beginning = folder / f".{first}.4711.partial"
+    beginning.write_text('{"made_b')
+    work(folder)
+    assert not beginning.exists()
+    assert (folder / first).is_file()
+
+
+@pytest.mark.parametrize(("first", "work"), FIRST_FILES)
+@pytest.mark.parametrize(
+    "name", ["notes.txt", ".{first}.partial", ".other.json.4711.partial", "{first}.4711.partial"]
+)
+def test_what_only_looks_like_a_beginning_of_ours_is_left_alone(
+    tmp_path: Path, first: str, work: Callable[[Path], None], name: str
+) -> None:
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    (folder / f".{first}.4711.partial").write_text('{"made_b')
+    (folder / name.format(first=first)).write_text("mine")
+    before = snapshot(folder)
+    with pytest.raises(StorageError, match="nothing in it was changed"):
+        work(folder)
+    assert snapshot(folder) == before
+
+
+def test_a_link_that_is_called_as_a_beginning_of_ours_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "precious.txt").write_text("mine")
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    (folder / ".manifest.json.4711.partial").symlink_to(tmp_path / "precious.txt")
+    with pytest.raises(StorageError, match="nothing in it was changed"):
+        prepare_into(folder)
+    assert (tmp_path / "precious.txt").read_text() == "mine"

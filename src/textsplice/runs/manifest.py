@@ -13,14 +13,13 @@ from typing import cast
 from textsplice.errors import StorageError
 from textsplice.files import atomic_write_text, file_hash, storage_error
 from textsplice.runs.integrity import DIGEST, signed, unsigned
-from textsplice.runs.ownership import listed_path, remove_listed
+from textsplice.runs.ownership import PARTIAL, listed_path, remove_listed
 from textsplice.runs.prepared_files import is_prepared_name
 
 NAME = "manifest.json"
 FORMAT = 1
 MADE_BY = "textsplice prepare"
 KEYS = {"format", "stages", "announced", "made_by", "digest"}
-PARTIAL = re.compile(r"\..+\.\d+\.partial")  # what `files.atomic_path` calls a file until it is whole
 _KEY = re.compile("[0-9a-f]{20}")
 _DIGEST = re.compile("[0-9a-f]{64}")
 
@@ -69,7 +68,7 @@ class Manifest:
     def start(self) -> None:
         """Writes the manifest, which makes the folder ours, and clears up after a killed `prepare`."""
         self._write()
-        for name in {*self.hashes, *self.announced, NAME}:
+        for name in {*self.hashes, *self.announced}:
             path = listed_path(self.folder, name)
             # Of a folder that was announced as a whole, everything in it is ours.
             inside = path.rglob(".*.partial") if path.is_dir() else ()

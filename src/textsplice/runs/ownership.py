@@ -2,12 +2,16 @@
 
 A folder is ours if it holds a file of ours that lists the others (`manifest.json`, `run.json`, …). Any other
 folder that is not empty is refused. Only listed files are ever removed or replaced.
+
+A process may be killed while it writes that first file. The beginning that it leaves (`files.atomic_path`
+says what it is called) does not make the folder somebody else's, and the next process removes it.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import re
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
@@ -15,13 +19,29 @@ from pathlib import Path, PurePosixPath
 from textsplice.errors import StorageError, TextspliceError
 from textsplice.files import storage_error
 
+# What `files.atomic_path` calls a file until it is whole.
+PARTIAL = re.compile(r"\.(?P<name>.+)\.\d+\.partial")
 
-def require_ours(folder: Path, *, ours: bool, what: str) -> None:
-    """`StorageError` unless `folder` is ours, empty, or does not exist yet."""
+
+def left_behind(folder: Path, name: str) -> list[Path]:
+    """The beginnings of a file that killed processes left in a folder."""
+    found = ((path, PARTIAL.fullmatch(path.name)) for path in folder.iterdir())
+    return [
+        path
+        for path, partial in found
+        if partial and partial["name"] == name and path.is_file() and not path.is_symlink()
+    ]
+
+
+def require_ours(folder: Path, *, ours: bool, what: str, first: str = "") -> None:
+    """`StorageError` unless `folder` is ours, empty, or does not exist yet.
+
+    `first` names the file that makes such a folder ours; its beginnings count as nothing.
+    """
     try:
         if folder.exists() and not folder.is_dir():
             raise StorageError("is a file, not a folder.", where=str(folder), remedy="Name another folder.")
-        if ours or not folder.exists() or not any(folder.iterdir()):
+        if ours or not folder.exists() or not {*folder.iterdir()} - {*left_behind(folder, first)}:
             return
     except OSError as error:
         raise storage_error(error, folder) from error
@@ -83,8 +103,11 @@ def removed_on_failure(folder: Path, remove: Callable[[], None], *, keep: bool) 
 
 
 @contextmanager
-def locked(folder: Path, busy: TextspliceError) -> Generator[None]:
-    """Holds the folder for one writer; raises `busy` if another one does. The lock ends with the process."""
+def locked(folder: Path, busy: TextspliceError, first: str = "") -> Generator[None]:
+    """Holds the folder for one writer; raises `busy` if another one does. The lock ends with the process.
+
+    What killed writers left behind of the file `first` is removed.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder, os.O_RDONLY)
@@ -96,6 +119,9 @@ def locked(folder: Path, busy: TextspliceError) -> Generator[None]:
         os.close(handle)
         raise busy from None
     try:
+        with suppress(OSError):  # harmless where it is
+            for partial in left_behind(folder, first):
+                partial.unlink(missing_ok=True)
         yield
     finally:
         os.close(handle)

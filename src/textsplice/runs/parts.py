@@ -39,12 +39,12 @@ class Parts:
     @contextmanager
     def opened(cls, folder: Path, *, keep: bool = False) -> Generator[Parts]:
         """Holds the folder for one process; if the block ends well, it is removed unless it is to be kept."""
-        require_ours(folder, ours=(folder / ABOUT).is_file(), what="a folder of parts of ours")
+        require_ours(folder, ours=(folder / ABOUT).is_file(), what="a folder of parts of ours", first=ABOUT)
         new = not folder.exists()
         busy = StorageError(
             "another process is doing this work.", where=str(folder), remedy="Wait until it ends."
         )
-        with locked(folder, busy):
+        with locked(folder, busy, ABOUT):
             parts = cls(folder)
             parts._start()
             try:

@@ -52,7 +52,8 @@ class Prepared:
     @classmethod
     def require_free(cls, folder: Path) -> None:
         """`StorageError` if a corpus can't be prepared into a folder, since it holds something else."""
-        require_ours(folder, ours=cls.is_prepared(folder), what="a folder that `textsplice prepare` made")
+        what = "a folder that `textsplice prepare` made"
+        require_ours(folder, ours=cls.is_prepared(folder), what=what, first=MANIFEST)
 
     @classmethod
     def open(cls, folder: Path | str) -> Prepared:
@@ -207,7 +208,7 @@ def claimed(folder: Path) -> Generator[Manifest]:
     busy = StorageError(
         "another process is preparing this folder.", where=str(folder), remedy="Wait until it ends."
     )
-    with locked(folder, busy):
+    with locked(folder, busy, MANIFEST):
         manifest = Manifest(folder)
         manifest.start()
         try:

@@ -296,7 +296,7 @@ class Run:
     @classmethod
     def require_free(cls, folder: Path) -> None:
         """`StorageError` if a run can't be made in a folder, since it holds something else."""
-        require_ours(folder, ours=cls.is_run(folder), what="the folder of a run")
+        require_ours(folder, ours=cls.is_run(folder), what="the folder of a run", first=ABOUT)
 
     @classmethod
     def require_absent(cls, folder: Path) -> None:
@@ -315,7 +315,7 @@ class Run:
             where=str(folder),
             remedy="Wait until it ends, or set output.run to another folder.",
         )
-        with locked(folder, busy):
+        with locked(folder, busy, ABOUT):
             yield
 
     @classmethod
