@@ -185,6 +185,16 @@ def test_values_that_differ_only_in_case_are_one() -> None:
     assert is_in_form(Table.of({"town": "LEEDS"}), Table.of({"town": "Leeds"}))
 
 
+def test_a_spelling_that_is_a_part_of_other_words_is_not_said() -> None:
+    """The m of "made for medium people" is no size."""
+    text = "Shirt {n} is made for small and medium people, in size {size}."
+    examples = [
+        Example(str(n), Table.of({"size": size}), text.format(n=n, size=size.upper()))
+        for n, size in enumerate(10 * ["M", "m", "L", "l", "\u200b"])
+    ]
+    assert find_forms(examples) == ("size=as L|M|\u200b",)
+
+
 def test_they_are_remembered_and_scored(tmp_path: Path) -> None:
     path = tmp_path / "cars.csv"
     rows = cars()
