@@ -80,6 +80,8 @@ def test_numbers_that_are_exchanged_are_told() -> None:
     told = list(beside.misfits("It has 7 parts. See it in Gallery 4.", table))
     assert "it says '7 parts', as texts say of parts, which is 4" in told
     assert "it says 'Gallery 4', as texts say of gallery, which is 7" in told
+    again = list(beside.misfits("It has 7 parts. See it in Gallery 4. It has 7 parts.", table))
+    assert again == told  # each once
     both = Table.of({"parts": "4", "gallery": "4"})
     assert not list(beside.misfits("It has 4 parts. See it in Gallery 4.", both))
 

@@ -78,7 +78,7 @@ class Beside:
                 if stop < len(tokens) and _same(tokens[stop - 1], tokens[stop]):
                     found[f"{tokens[stop - 1]} {tokens[stop]}"] = None
         found.update(dict.fromkeys(self._disagreeing(tokens, folded, table)))
-        yield from self._exchanged(tokens, folded, table)
+        yield from dict.fromkeys(self._exchanged(tokens, folded, table))
         if self.capital and text[:1].islower():
             yield f"it begins with a small letter, as hardly any text does: {tokens[0]!r}"
         yield from (f"it says {pair!r}, which hardly reads well" for pair in found)
