@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -26,7 +27,7 @@ from textsplice.slots.check import check_slots, out_of_act, summarize_slots
 from textsplice.slots.induce import propose
 from textsplice.slots.kinds import Finding, chosen_kinds, decide, find_kinds, kinds_of
 from textsplice.slots.lexicon import Lexicon, items_of
-from textsplice.slots.numbers import amount_of, places, quantity, stray_numbers
+from textsplice.slots.numbers import amount_of, places, quantity, stray_numbers, units_twice
 from textsplice.slots.wordings import FieldWordings, words_of
 from textsplice.splicer import Splicer, verify
 from textsplice.text import Vocabulary
@@ -284,6 +285,14 @@ def test_a_unit_that_is_said_twice_is_a_slip(value: str, said: str, twice: bool)
     assert str(report) == told
     known = Known(frozenset({"size"}), {}, {"size": "number"})
     assert [doubt.what for doubt in find_doubts(f"It has {said}.", table, None, known)] == [told] * twice
+
+
+@pytest.mark.parametrize("long", ["1" * 20_000, "1," + "111," * 5_000])
+def test_a_number_of_many_digits_is_looked_at_once(long: str) -> None:
+    begun = process_time()
+    assert not units_twice(f"It has {long} m.")
+    assert process_time() - begun < 2  # a minute or more, if it were looked at from each of its digits
+    assert [*units_twice("It has 1,111 m metres.")] == [1111]
 
 
 @pytest.mark.parametrize(
