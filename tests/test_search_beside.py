@@ -139,6 +139,8 @@ def test_a_text_begins_with_a_capital_letter_if_nearly_all_do() -> None:
     small = Beside.of((WALK, text) for text in ["iPhones are here.", "Walks are there."] * ENOUGH)
     assert not misfits("globe of oak.", "globe", beside=small)
     assert not misfits("3 globes of oak.", "3")
+    for others in ("京都で作られました。", "3 globes of oak."):  # which begin with neither
+        assert not misfits("globe of oak.", "globe", beside=Beside.of([(WALK, others)] * 50))
 
 
 @given(st.text(max_size=30), st.text(max_size=10))

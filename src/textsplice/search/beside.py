@@ -52,7 +52,7 @@ class Beside:
         small = total = 0
         for table, text in examples:
             small += text[:1].islower()
-            total += 1
+            total += text[:1].islower() or text[:1].isupper()  # digits and many scripts are neither
             tokens = [token.casefold() for token in tokenize(text)]
             pairs = pairwise(tokens)
             before.update({(word, after[0]) for word, after in pairs if word in FORMS and after[0].isalpha()})
