@@ -21,6 +21,7 @@ from textsplice.corpus.table import Example, Table
 from textsplice.errors import ConfigError, VerificationError
 from textsplice.neighbors.store import Store
 from textsplice.prepare import prepare
+from textsplice.prepare.texts import Tokenized, unsaid
 from textsplice.search.doubts import Known, find_doubts
 from textsplice.search.offers import Offers
 from textsplice.slots.check import check_slots, out_of_act, summarize_slots
@@ -30,7 +31,7 @@ from textsplice.slots.lexicon import Lexicon, items_of
 from textsplice.slots.numbers import amount_of, places, quantity, stray_numbers, units_twice
 from textsplice.slots.wordings import FieldWordings, words_of
 from textsplice.splicer import Splicer, verify
-from textsplice.text import Vocabulary
+from textsplice.text import Vocabulary, tokenize
 from textsplice.text.linearize import NOTHING_UNSAID, Unsaid, linearize, unsaid_in
 
 
@@ -306,6 +307,15 @@ def test_a_number_of_many_digits_is_looked_at_once(long: str) -> None:
 )
 def test_numbers_that_no_value_has_are_found(text: str, strays: list[str]) -> None:
     assert stray_numbers(text, ["29 °C", "23 °C", "1000", "£20", "T4"]) == strays
+
+
+@pytest.mark.parametrize("none", ["0", "0%", "0 %", "0 km", "0/5"])
+def test_a_number_that_people_say_in_other_words_need_not_stand_in_a_text(none: str) -> None:
+    fields = {"fee": FieldWordings({}, kind="number", partial=frozenset({none}))}
+    for value, missing in ((none, 0), ("7%", 2)):  # a slot error, too
+        example = Example("x", Table.of({"fee": value}), "There is nothing to pay.")
+        item = Tokenized(example, tokenize(example.text or ""), linearize(example.table))
+        assert unsaid(item, Lexicon(fields)) == missing
 
 
 def test_such_a_number_is_doubtful_unless_texts_say_it_anyway() -> None:
