@@ -1,9 +1,9 @@
 """Values written as texts write them: `10500` as 10,500, and `2015-02-20 00:00:00` as 2015.
 
 A spreadsheet keeps numbers and dates in a form of its own. If texts say them in another, one that can be made
-of it, records are read in that one: what is copied is then what people would have written. So is a list in
-one cell (`oak, brass`), if texts say its parts one by one (`oak and brass`). Values that differ
-only in small and capital letters (`Yes`, `yes`, `YES`) are read in one spelling: `as yes|no`.
+of it, records are read in that one: what is copied is then what people would have written. A list in one cell
+(`oak, brass`) is read as several values, if texts say its parts one by one (`oak and brass`). Values that
+differ only in small and capital letters (`Yes`, `yes`, `YES`) are read in one spelling: `as yes|no`.
 """
 
 from __future__ import annotations
