@@ -50,6 +50,13 @@ def cars(count: int = 90) -> list[dict[str, str]]:
         ("1,000", "10,500", "10,500"),
         ("1,000", "10500 km", "10,500 km"),
         ("£1,000", "£10500", "£10,500"),
+        ("£1,000", "10500", "£10,500"),
+        ("£1,000", "$10500", None),  # pounds are no dollars
+        ("£1000", "€5", None),
+        ("1,000", "12,5", None),  # half of one is not ten times as much
+        ("1000", "1,2,3", None),
+        ("1,000", "1,000,000", "1,000,000"),
+        ("1,000", "1" * 5000, None),  # more digits than Python makes a number of
         ("1.000", "10500", "10.500"),
         ("1.000", "10.000", None),
         ("1,000", "10.5", None),
@@ -176,6 +183,16 @@ def test_values_that_differ_only_in_case_are_one() -> None:
     assert in_form(Table.of({"town": "yORK"}), forms)["town"] == ("York",)
     assert in_form(Table.of({"town": "Hull"}), forms)["town"] == ("Hull",)
     assert is_in_form(Table.of({"town": "LEEDS"}), Table.of({"town": "Leeds"}))
+
+
+def test_a_spelling_that_is_a_part_of_other_words_is_not_said() -> None:
+    """The m of "made for medium people" is no size."""
+    text = "Shirt {n} is made for small and medium people, in size {size}."
+    examples = [
+        Example(str(n), Table.of({"size": size}), text.format(n=n, size=size.upper()))
+        for n, size in enumerate(10 * ["M", "m", "L", "l", "\u200b"])
+    ]
+    assert find_forms(examples) == ("size=as L|M|\u200b",)
 
 
 def test_they_are_remembered_and_scored(tmp_path: Path) -> None:

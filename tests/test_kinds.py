@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -20,16 +21,17 @@ from textsplice.corpus.table import Example, Table
 from textsplice.errors import ConfigError, VerificationError
 from textsplice.neighbors.store import Store
 from textsplice.prepare import prepare
+from textsplice.prepare.texts import Tokenized, unsaid
 from textsplice.search.doubts import Known, find_doubts
 from textsplice.search.offers import Offers
 from textsplice.slots.check import check_slots, out_of_act, summarize_slots
 from textsplice.slots.induce import propose
 from textsplice.slots.kinds import Finding, chosen_kinds, decide, find_kinds, kinds_of
 from textsplice.slots.lexicon import Lexicon, items_of
-from textsplice.slots.numbers import amount_of, places, quantity, stray_numbers
+from textsplice.slots.numbers import amount_of, places, quantity, stray_numbers, units_twice
 from textsplice.slots.wordings import FieldWordings, words_of
 from textsplice.splicer import Splicer, verify
-from textsplice.text import Vocabulary
+from textsplice.text import Vocabulary, tokenize
 from textsplice.text.linearize import NOTHING_UNSAID, Unsaid, linearize, unsaid_in
 
 
@@ -286,6 +288,14 @@ def test_a_unit_that_is_said_twice_is_a_slip(value: str, said: str, twice: bool)
     assert [doubt.what for doubt in find_doubts(f"It has {said}.", table, None, known)] == [told] * twice
 
 
+@pytest.mark.parametrize("long", ["1" * 20_000, "1," + "111," * 5_000])
+def test_a_number_of_many_digits_is_looked_at_once(long: str) -> None:
+    begun = process_time()
+    assert not units_twice(f"It has {long} m.")
+    assert process_time() - begun < 2  # a minute or more, if it were looked at from each of its digits
+    assert [*units_twice("It has 1,111 m metres.")] == [1111]
+
+
 @pytest.mark.parametrize(
     ("text", "strays"),
     [
@@ -297,6 +307,15 @@ def test_a_unit_that_is_said_twice_is_a_slip(value: str, said: str, twice: bool)
 )
 def test_numbers_that_no_value_has_are_found(text: str, strays: list[str]) -> None:
     assert stray_numbers(text, ["29 °C", "23 °C", "1000", "£20", "T4"]) == strays
+
+
+@pytest.mark.parametrize("none", ["0", "0%", "0 %", "0 km", "0/5"])
+def test_a_number_that_people_say_in_other_words_need_not_stand_in_a_text(none: str) -> None:
+    fields = {"fee": FieldWordings({}, kind="number", partial=frozenset({none}))}
+    for value, missing in ((none, 0), ("7%", 2)):  # a slot error, too
+        example = Example("x", Table.of({"fee": value}), "There is nothing to pay.")
+        item = Tokenized(example, tokenize(example.text or ""), linearize(example.table))
+        assert unsaid(item, Lexicon(fields)) == missing
 
 
 def test_such_a_number_is_doubtful_unless_texts_say_it_anyway() -> None:

@@ -80,6 +80,8 @@ def test_numbers_that_are_exchanged_are_told() -> None:
     told = list(beside.misfits("It has 7 parts. See it in Gallery 4.", table))
     assert "it says '7 parts', as texts say of parts, which is 4" in told
     assert "it says 'Gallery 4', as texts say of gallery, which is 7" in told
+    again = list(beside.misfits("It has 7 parts. See it in Gallery 4. It has 7 parts.", table))
+    assert again == told  # each once
     both = Table.of({"parts": "4", "gallery": "4"})
     assert not list(beside.misfits("It has 4 parts. See it in Gallery 4.", both))
 
@@ -137,6 +139,8 @@ def test_a_text_begins_with_a_capital_letter_if_nearly_all_do() -> None:
     small = Beside.of((WALK, text) for text in ["iPhones are here.", "Walks are there."] * ENOUGH)
     assert not misfits("globe of oak.", "globe", beside=small)
     assert not misfits("3 globes of oak.", "3")
+    for others in ("京都で作られました。", "3 globes of oak."):  # which begin with neither
+        assert not misfits("globe of oak.", "globe", beside=Beside.of([(WALK, others)] * 50))
 
 
 @given(st.text(max_size=30), st.text(max_size=10))

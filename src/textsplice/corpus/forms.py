@@ -1,9 +1,9 @@
 """Values written as texts write them: `10500` as 10,500, and `2015-02-20 00:00:00` as 2015.
 
 A spreadsheet keeps numbers and dates in a form of its own. If texts say them in another, one that can be made
-of it, records are read in that one: what is copied is then what people would have written. So is a list in
-one cell (`oak, brass`), if texts say its parts one by one (`oak and brass`). Values that differ
-only in small and capital letters (`Yes`, `yes`, `YES`) are read in one spelling: `as yes|no`.
+of it, records are read in that one: what is copied is then what people would have written. A list in one cell
+(`oak, brass`) is read as several values, if texts say its parts one by one (`oak and brass`). Values that
+differ only in small and capital letters (`Yes`, `yes`, `YES`) are read in one spelling: `as yes|no`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,11 @@ from functools import lru_cache
 
 from textsplice.corpus.table import Example, Table
 
-_NUMBER = re.compile(r"[£$€]?\s?(?P<whole>\d+)(?:\.0{1,2})?(?P<after>(?:\s?[^\W\d_]{1,3})?)")
+# A comma stands only before three digits: 12,5 is no 125. Nobody writes a longer number for readers.
+_WHOLE = r"\d{1,3}(?:,\d{3}){1,5}|\d{1,18}"
+_NUMBER = re.compile(
+    rf"(?P<sign>[£$€]?)\s?(?P<whole>{_WHOLE})(?:\.0{{1,2}})?(?P<after>(?:\s?[^\W\d_]{{1,3}})?)"
+)
 _Y, _M, _D = r"(?P<y>\d{4})", r"(?P<m>0?[1-9]|1[0-2])", r"(?P<d>0?[1-9]|[12]\d|3[01])"
 _TIME = r"(?:[T ][\d:.]+Z?)?"
 _DATE = re.compile(rf"{_Y}-{_M}-{_D}{_TIME}")
@@ -33,10 +37,14 @@ _ENTITY = re.compile(r"&#?\w+;")  # &amp; ends in a semicolon that separates not
 SPELLED = "as "  # before the spellings of a field's values, with a bar between
 
 
-def _number(write: Callable[[int], str]) -> Form:
+def _number(write: Callable[[int], str], sign: str = "") -> Form:
+    """With a sign; a value that has another one stays as it is, since no pound is a dollar."""
+
     def form(value: str) -> str | None:
-        match = _NUMBER.fullmatch(value.replace(",", ""))
-        return match and write(int(match["whole"])) + match["after"]
+        match = _NUMBER.fullmatch(value)
+        if match is None or (sign and match["sign"] not in ("", sign)):
+            return None
+        return sign + write(int(match["whole"].replace(",", ""))) + match["after"]
 
     return form
 
@@ -55,8 +63,8 @@ FORMS: dict[str, Form] = {
     "1000": _number(str),
     "1,000": _number(lambda n: f"{n:,}"),
     "1.000": _number(lambda n: f"{n:,}".replace(",", ".")),
-    **{f"{sign}1000": _number(lambda n, sign=sign: f"{sign}{n}") for sign in "£$€"},
-    **{f"{sign}1,000": _number(lambda n, sign=sign: f"{sign}{n:,}") for sign in "£$€"},
+    **{f"{sign}1000": _number(str, sign) for sign in "£$€"},
+    **{f"{sign}1,000": _number(lambda n: f"{n:,}", sign) for sign in "£$€"},
     "year": _date(lambda y, _m, _d: y),
     "date": _date(lambda y, m, d: f"{y}-{m:02}-{d:02}"),
     "day month year": _date(lambda y, m, d: f"{d} {_MONTHS[m - 1]} {y}"),

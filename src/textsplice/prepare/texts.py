@@ -233,14 +233,16 @@ def unsaid(item: Tokenized, lexicon: Lexicon | None) -> int:
         known = lexicon.fields.get(segment.field)
         if known is None or known.kind not in ("worded", "yes/no", "number", "list"):
             segments.append(segment)
-        elif known.kind == "number" and _value(segment, item.table.tokens) not in known.partial:
+        elif known.kind == "number" and not _is_one_of(known.partial, segment, item.table.tokens):
             segments.append(_digits(segment, item.table.tokens))
     count = unsaid_values(item.target, Linearized(item.table.tokens, segments))
     return count + len(check_slots(item.example.text or "", item.example.table, lexicon).errors)
 
 
-def _value(segment: Segment, tokens: Sequence[str]) -> str:
-    return " ".join(tokens[segment.start : segment.stop])
+def _is_one_of(values: Iterable[str], segment: Segment, tokens: Sequence[str]) -> bool:
+    """Whether a segment is the tokens of one of these values, whose spaces tokens do not keep: `0`, `%`."""
+    written = "".join("".join(tokens[segment.start : segment.stop]).split())
+    return any("".join(value.split()) == written for value in values)
 
 
 def _digits(segment: Segment, tokens: Sequence[str]) -> Segment:

@@ -52,7 +52,7 @@ class Beside:
         small = total = 0
         for table, text in examples:
             small += text[:1].islower()
-            total += 1
+            total += text[:1].islower() or text[:1].isupper()  # digits and many scripts are neither
             tokens = [token.casefold() for token in tokenize(text)]
             pairs = pairwise(tokens)
             before.update({(word, after[0]) for word, after in pairs if word in FORMS and after[0].isalpha()})
@@ -78,7 +78,7 @@ class Beside:
                 if stop < len(tokens) and _same(tokens[stop - 1], tokens[stop]):
                     found[f"{tokens[stop - 1]} {tokens[stop]}"] = None
         found.update(dict.fromkeys(self._disagreeing(tokens, folded, table)))
-        yield from self._exchanged(tokens, folded, table)
+        yield from dict.fromkeys(self._exchanged(tokens, folded, table))
         if self.capital and text[:1].islower():
             yield f"it begins with a small letter, as hardly any text does: {tokens[0]!r}"
         yield from (f"it says {pair!r}, which hardly reads well" for pair in found)

@@ -61,9 +61,9 @@ class Pipeline:
     Each proposer is asked about the tables for which those before it have no text that obeys the rules; first
     of all `approved`, if there is one, which leaves most tables to the others.
     `judge` opens the run that `search.judge` names, and those of `search.writers`. `max_table_tokens` is the
-    limit of the run's corpus, `asked` are its fields that ask for a value, `forms` those
-    that texts say in another form. Seams are attested by the texts
-    of `offers`. Doubts are looked for with `wordings` where no `lexicon` has a say in choosing.
+    limit of the run's corpus, `asked` are its fields that ask for a value, and `forms` those whose values
+    texts say in another form. Seams are attested by the texts of `offers`. Doubts are looked for with
+    `wordings` where no `lexicon` has a say in choosing.
     """
 
     proposers: tuple[Proposer, ...]

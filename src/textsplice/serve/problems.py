@@ -26,7 +26,7 @@ TITLES = {
     422: "The request can't be used",
     429: "Too many requests at once",
     500: "A mistake in textsplice",
-    503: "It took too long",
+    503: "The server can't answer now",
 }
 # The status of an error of ours; the other codes are the input's fault, too.
 STATUS = {"storage": 503, "memory": 503}

@@ -68,10 +68,16 @@ def _times_said(name: str, examples: Sequence[Example]) -> Counter[str]:
     """How many texts say each spelling of their own table's value."""
     times = Counter[str]()
     for example in examples[:: -(-len(examples) // SAMPLE) or 1]:
-        for field, given in example.table:
-            for value in given if field == name else ():
-                times.update(each for each in _cases([value]) if each in (example.text or ""))
+        values = {value for field, given in example.table if field == name for value in given}
+        if values:
+            text = tokenize(example.text or "")
+            times.update(each for each in _cases(values) if _stands_in(text, tokenize(each)))
     return times
+
+
+def _stands_in(text: Sequence[str], words: Sequence[str]) -> bool:
+    """Whether whole words do: the m of `medium` is no size M."""
+    return bool(words) and next(occurrences(text, words), None) is not None
 
 
 def _cases(values: Iterable[str]) -> set[str]:
@@ -110,5 +116,5 @@ def _share(pairs: list[tuple[str, list[str]]]) -> float:
     said = 0
     for value, words in pairs:
         tokens = [token.casefold() for token in tokenize(value)]
-        said += next(occurrences(words, tokens), None) is not None
+        said += _stands_in(words, tokens)
     return said / len(pairs)

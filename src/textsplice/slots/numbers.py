@@ -53,9 +53,10 @@ _SIGNS = "£$€"
 _NAME = "|".join(
     re.escape(name) + ("s?" if len(name) > 2 else "") for name in sorted(_UNITS, key=len, reverse=True)
 )
-# A number and two units beside it: before it a sign, and after it one or two names.
+# A number and two units beside it: before it a sign, and after it one or two names. It is looked at only from
+# its beginning: from each of its digits, one of ten thousand digits would take minutes.
 _TWO_UNITS = re.compile(
-    rf"(?P<sign>[{_SIGNS}]\s?)?(?P<number>{_DIGITS.pattern})[\s-]?(?P<first>{_NAME})(?!\w)"
+    rf"(?P<sign>[{_SIGNS}]\s?)?(?<![\d.,])(?P<number>{_DIGITS.pattern})[\s-]?(?P<first>{_NAME})(?!\w)"
     rf"(?:[\s-](?P<second>{_NAME})(?!\w))?",
     re.IGNORECASE,
 )

@@ -18,7 +18,8 @@ from textsplice.slots.phrases import LITTLE
 from textsplice.slots.wordings import words_of
 
 ENOUGH = 5  # records with the field whose texts have the word
-CHANCE = 0.01  # that texts of records without the field lack one of all words, if it stood there as often
+# Probability that some word stands in no text of records without the field, if it were as common there.
+CHANCE = 0.01
 STRAY = 0.005  # share of records without the field whose texts may have it all the same
 NEARLY_ALL = 0.98  # share of texts with the field that have one of its words
 ALARMS = 0.02  # share of held-out texts that may be spoken against, though people wrote them
