@@ -205,7 +205,7 @@ def test_a_kind_that_is_none_is_refused_with_those_there_are(wrong: str) -> None
         chosen_kinds([wrong])
     assert str(caught.value) == (
         f'corpus.kinds: {wrong!r} is not of the form FIELD=KIND. Write "auto", or for example'
-        ' "id=unsaid". Kinds: said, list, number, yes/no, worded, coded, unsaid, asked.'
+        ' "id=unsaid". Kinds: said, list, number, date, yes/no, worded, coded, unsaid, asked.'
     )
 
 
@@ -296,7 +296,7 @@ def test_a_unit_that_is_said_twice_is_a_slip(value: str, said: str, twice: bool)
     ],
 )
 def test_numbers_that_no_value_has_are_found(text: str, strays: list[str]) -> None:
-    assert stray_numbers(text, ["29 °C", "23 °C", "1000", "£20", "T4"]) == strays
+    assert stray_numbers(text, [("", v) for v in ("29 °C", "23 °C", "1000", "£20", "T4")]) == strays
 
 
 def test_such_a_number_is_doubtful_unless_texts_say_it_anyway() -> None:
