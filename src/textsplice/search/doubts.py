@@ -171,7 +171,8 @@ def slot_doubts(text: str, table: Table, lexicon: Lexicon) -> Iterator[Doubt]:
     """What of the record is not said, and what is said that it does not have."""
     for slot in check_slots(text, table, lexicon).errors:
         known = lexicon.fields.get(slot.field)
-        if slot.status in CHECKED or slot.said or (known and known.kind == "list"):
+        several = known and (known.kind == "list" or (slot.field in table and len(table[slot.field]) > 1))
+        if slot.status in CHECKED or slot.said or several:
             yield Doubt("slot", told(slot))
     for told_act in out_of_act(text, table, lexicon):
         yield Doubt("slot", told_act)

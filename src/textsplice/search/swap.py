@@ -37,7 +37,7 @@ NOT_OFFERED = "no text of the store may be spliced from"
 
 
 class SwapTask(NamedTuple):
-    """A table to put into words by swapping, the rules for the text, and the fields that are numbers or days."""
+    """A table to put into words by swapping, the rules for the text, and the fields of numbers or days."""
 
     table: Linearized
     rules: Sequence[Rule]

@@ -11,9 +11,9 @@ from typing import Literal, NamedTuple
 from textsplice.corpus.asked import ASKED
 from textsplice.corpus.table import Table
 from textsplice.slots.candidates import stem, words_in_name
+from textsplice.slots.dates import day_of, days_in
 from textsplice.slots.lexicon import Lexicon, items_of
 from textsplice.slots.mentions import Mention
-from textsplice.slots.dates import day_of, days_in
 from textsplice.slots.numbers import amounts_in, places, quantity, unit_in_name, units_twice
 from textsplice.slots.phrases import said_at
 from textsplice.slots.wordings import FieldWordings, words_of
@@ -288,7 +288,7 @@ def _check_field(
         # Another value may be one more wording: "high" is said of "5 out of 5". Its wordings are not.
         others = [mention for mention in mentions if not mention.verbatim]
     foreign = _foreign(others, values, wordings, elsewhere)
-    apart = 0 if wordings.kind == "list" else SIDE_BY_SIDE
+    apart = 0 if wordings.kind == "list" or len(values) > 1 else SIDE_BY_SIDE
     for value in values:
         count = _times_said([mention for mention in mentions if value in mention.values], apart)
         if is_yes_or_no(value) and value not in wordings.wordings and not wordings.kind:

@@ -13,8 +13,11 @@ from typing import NamedTuple
 from textsplice.corpus.forms import MONTHS
 from textsplice.slots.wordings import words_of
 
-_NUMBER = {name: month for month, name in enumerate(map(str.casefold, MONTHS), start=1)}
-_NUMBER |= {name[:3]: month for name, month in _NUMBER.items()} | {"sept": 9}
+_NUMBER = {
+    name: number
+    for number, month in enumerate(map(str.casefold, MONTHS), start=1)
+    for name in (month, month[:3], *(("sept",) if number == 9 else ()))
+}
 _ENDINGS = frozenset(("st", "nd", "rd", "th"))  # of a day: `14th`
 _BETWEEN = frozenset((",", ".", "of"))
 _WRITTEN = re.compile(r"(\d{4})-(\d\d?)-(\d\d?)(?:[T ][\d:.]+Z?)?|(\d\d?)([./])(\d\d?)\5(\d{4})")

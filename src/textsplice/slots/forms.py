@@ -144,7 +144,7 @@ def _list(pairs: list[tuple[str, list[str]]]) -> str | None:
 
 
 def _mingle(lists: Sequence[Sequence[str]]) -> bool:
-    """Whether the values of lists recur in other places of them, as those of a town and its country never do."""
+    """Whether the values of lists recur in other places of them, as a town and its country never do."""
     places: dict[str, set[int]] = {}
     for each in lists:
         for place, item in enumerate(each):

@@ -27,7 +27,7 @@ from textsplice.text.yes_no import PLAIN, SHORT
 _NO = frozenset(pair[0] for pair in (*PLAIN, *SHORT))
 WORDED: tuple[FieldKind, ...] = ("yes/no", "worded", "coded")  # kinds that are said in other words
 SEVERAL, OTHERWISE = 2, 0.04  # texts, and share of those with a value that say another one
-AS_OFTEN = 0.2  # what people say of so many others, for each record that has it, tells nothing
+AS_OFTEN = 0.15  # what people say of so many others, for each record that has it, tells nothing
 DENIED = f"{NEGATIONS} ... "
 HEAD = """\
 # A proposal, found by counting: read it, and strike what is wrong. To strike a wording, delete its line or
