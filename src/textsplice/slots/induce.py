@@ -232,8 +232,7 @@ def _as_people_say(lexicon: Lexicon, held_out: Sample, settings: Induction) -> L
             repeatable=said.get("repeated", 0) > settings.repeated * sum(said.values()),
             partial=known.partial | otherwise,
             exclusive=known.kind == "worded",
-            generic=known.generic
-            | (others.get(name, frozenset()) if known.kind == "worded" else frozenset()),
+            generic=known.generic | others.get(name, frozenset()),
         )
     return Lexicon(fields)
 
@@ -253,6 +252,7 @@ def _said_of_others(lexicon: Lexicon, held_out: Sample) -> dict[str, frozenset[s
             (mention.field, value)
             for mention in lexicon.matcher.find(words, slots)
             if mention.verbatim and mention.field in table
+            if lexicon.fields[mention.field].kind not in ("number", "date")
             for value in mention.values
         }
         right.update(mentioned & set(slots))
