@@ -13,12 +13,13 @@ from typer.testing import CliRunner
 from textsplice.cli import app
 from textsplice.config import Config
 from textsplice.corpus import Table, read_corpus
-from textsplice.corpus.forms import FORMS, in_form, is_in_form
+from textsplice.corpus.forms import FORMS, alone, in_form, is_in_form
 from textsplice.corpus.table import Example
 from textsplice.errors import InputError
 from textsplice.evaluate.outputs import Item, Output, match
 from textsplice.prepare import prepare
 from textsplice.slots.forms import find_forms
+from textsplice.slots.kinds import find_kinds, kinds_of
 from textsplice.splicer import Splicer
 
 
@@ -139,6 +140,7 @@ def test_a_date_is_read_whole_if_texts_say_it_whole(written: str, form: str) -> 
     [
         ("{a}, {b}, {c}", "Of {a}, {b} and {c}.", "a, b"),
         ("{a}; {b}", "Of {b} with {a}.", "a, b"),
+        ("{a}, {b}, {c}", "Of {a}, and much else.", None),  # most are not said
         ("{a}, {b}", "Of {a}, {b}.", None),  # as they stand
         ("{a}, {b}", "Of wood.", None),  # not said
         ("{a}", "Of {a}.", None),
@@ -161,6 +163,86 @@ def test_a_list_in_one_cell_is_read_as_several_values(cell: str, text: str, form
         assert table["made of"] == ("oak", "tin", "silk")
         assert in_form(table, forms) == table
         assert is_in_form(Table.of({"made of": "oak, tin and silk"}), table)
+
+
+def test_a_slash_separates_values_too() -> None:
+    grapes = ("Riesling", "Silvaner", "Grenache", "Syrah")
+    examples = [
+        Example(str(n), Table.of({"grapes": f"{one}/{two}" if n % 2 else one}), f"Of {one} and {two}.")
+        for n in range(60)
+        for one, two in [(grapes[n % 4], grapes[(n + 1 + n // 4 % 3) % 4])]
+    ]
+    assert find_forms(examples) == ("grapes=a/b",)
+    table = in_form(Table.of({"grapes": "Syrah / Riesling"}), find_forms(examples))
+    assert table["grapes"] == ("Syrah", "Riesling")
+    assert in_form(table, find_forms(examples)) == table
+    assert is_in_form(Table.of({"grapes": "Syrah / Riesling"}), table)
+
+
+WORDED = {"shooter": "shooting", "role-playing": "RPG", "sport": "sports"}
+
+
+def test_categories_of_a_list_may_be_said_in_other_words_but_a_town_is_no_list() -> None:
+    kinds = ("shooter", "role-playing", "sport", "puzzle", "arcade", "indie")
+    games: list[Example] = []
+    for n in range(120):
+        one, two = kinds[n % 6], kinds[(n + 1 + n // 6 % 4) % 6]
+        said = [WORDED.get(each, each) if n % 3 == 0 else each for each in (one, two)]
+        table = Table.of({"genres": f"{one}, {two}", "town": f"{('Bath', 'York')[n % 2]}, {n % 7} County"})
+        text = f"A {said[0]} and {said[1]} game from {('Bath', 'York')[n % 2]}."
+        games.append(Example(str(n), table, text))
+    assert find_forms(games) == ("genres=a, b",)
+    found = find_kinds([Example(e.id, in_form(e.table, ["genres=a, b"]), e.text) for e in games])
+    assert kinds_of(found)["genres"] in ("list", "worded")
+
+
+def wines(write: Callable[[float], str], said: str) -> list[Example]:
+    """Wines as a German spreadsheet has them; half of the texts say the strength."""
+    examples: list[Example] = []
+    for n in range(60):
+        price, strength = 4.9 + 3.1 * (n % 19), 11 + n % 7 / 2
+        table = Table.of({"name": f"N{n}", "price": write(price), "strength": write(strength)[:-2] + "%"})
+        spoken = f"{price:,.2f}".removesuffix(".00")
+        half = f", {strength:g}% vol" if n % 2 else ""
+        examples.append(Example(str(n), table, f"N{n} for {said.format(spoken)}{half}."))
+    return examples
+
+
+def test_a_decimal_comma_and_a_unit_are_read_as_texts_have_them() -> None:
+    german = wines(lambda number: f"{number:.2f} €".replace(".", ","), "€{}")
+    assert find_forms(german)[0] == "price=number €0.50 of 0,5 €"
+    table = in_form(Table.of({"price": "1.250,50 €"}), ["price=number €1,000.50 of 0,5 €"])
+    assert table["price"] == ("€1,250.50",)
+    assert in_form(table, ["price=number €1,000.50 of 0,5 €"]) == table
+    assert is_in_form(Table.of({"price": "1.250,50 €"}), table)
+    assert not is_in_form(Table.of({"price": "1.250,00 €"}), table)
+    in_words = wines(lambda number: f"{number:.2f} €".replace(".", ","), "{} euros")
+    assert find_forms(in_words)[0] == "price=number 0.50 of 0,5 €"
+    assert in_form(Table.of({"price": "12,50 $"}), find_forms(in_words))["price"] == ("12,50 $",)
+
+
+def test_a_unit_is_not_left_out_where_there_are_several() -> None:
+    examples = [
+        Example(
+            str(n), Table.of({"name": f"N{n}", "size": f"{n} g" if n % 2 else f"{n} kg"}), f"N{n} has {n}."
+        )
+        for n in range(10, 70)
+    ]
+    assert find_forms(examples) == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "forms"),
+    [
+        ("0,75 l", {"0.75", "0,75"}),
+        ("12,00 %", {"12"}),
+        ("1250", {"1250", "1,250", "1.250"}),
+        ("about 12", set()),
+        ("12-14", set()),
+    ],
+)
+def test_a_number_alone_may_be_written_in_few_ways(value: str, forms: set[str]) -> None:
+    assert set(alone(value).values()) == forms
 
 
 def test_a_year_is_not_enough_if_some_texts_say_the_whole_date() -> None:

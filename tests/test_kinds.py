@@ -207,7 +207,7 @@ def test_a_kind_that_is_none_is_refused_with_those_there_are(wrong: str) -> None
         chosen_kinds([wrong])
     assert str(caught.value) == (
         f'corpus.kinds: {wrong!r} is not of the form FIELD=KIND. Write "auto", or for example'
-        ' "id=unsaid". Kinds: said, list, number, yes/no, worded, coded, unsaid, asked.'
+        ' "id=unsaid". Kinds: said, list, number, date, yes/no, worded, coded, unsaid, asked.'
     )
 
 
@@ -306,7 +306,7 @@ def test_a_number_of_many_digits_is_looked_at_once(long: str) -> None:
     ],
 )
 def test_numbers_that_no_value_has_are_found(text: str, strays: list[str]) -> None:
-    assert stray_numbers(text, ["29 °C", "23 °C", "1000", "£20", "T4"]) == strays
+    assert stray_numbers(text, [("", v) for v in ("29 °C", "23 °C", "1000", "£20", "T4")]) == strays
 
 
 @pytest.mark.parametrize("none", ["0", "0%", "0 %", "0 km", "0/5"])
@@ -473,3 +473,50 @@ def test_a_lexicon_can_be_given_to_generate_after_the_fact(config: Config, world
     row = json.loads(out.read_text(encoding="utf-8").splitlines()[0])
     assert row["search"]["lexicon"] == Lexicon.load(lexicon).with_kinds(prepare(config).kinds).digest[:12]
     command("verify", out, "--run", prepared)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "text", "told"),
+    [
+        ("height_cm", "180", "He is 1.80 m tall.", "ok"),
+        ("Height (cm)", "180", "He is 180 tall.", "ok"),
+        ("height_cm", "180", "He is 1.79 m tall.", "height_cm (180) is missing"),
+        ("bottle", "750 ml", "A bottle of 0.75 litres.", "ok"),
+        ("weight", "1.5 kg", "It has 1500 g.", "ok"),
+        ("height", "180", "It is 1.80 m tall.", "height (180) is missing"),  # of what?
+    ],
+)
+def test_an_amount_may_be_said_in_another_unit(field: str, value: str, text: str, told: str) -> None:
+    table = Table.of({field: value})
+    assert str(check_slots(text, table, Lexicon.of_tables([table], {field: "number"}))) == told
+    if told == "ok":
+        assert not stray_numbers(text, [(field, value)])
+
+
+def test_a_number_of_another_field_is_not_this_ones() -> None:
+    tables = [
+        Table.of({"born": f"14 May {year}", "since": str(year + 9), "goals": "5"}) for year in (1990, 1981)
+    ]
+    kinds = {"born": "worded", "since": "number", "goals": "number"}
+    lexicon = Lexicon.of_tables(tables, kinds)
+    assert str(check_slots("Born 14 May 1990, since 1999, with 5.", tables[0], lexicon)) == "ok"
+    bare = Table.of({"born": "14 May 1990", "goals": "5"})
+    assert str(check_slots("Born 14 May 1990, with 5.", bare, lexicon)) == "ok"
+    assert str(check_slots("Born 14 May 1990, since 1999.", bare, lexicon)) == (
+        "goals (5) is missing; since is said to be 1999, which the table does not say"
+    )
+
+
+def test_what_names_a_value_is_no_sign_of_an_act() -> None:
+    acts = FieldWordings({"opine": ("time",)}, verbatim=False, kind="unsaid")
+    lexicon = Lexicon({"act": acts, "genre": FieldWordings({}, kind="said")})
+    table = Table.of({"act": "inform", "genre": "real-time strategy"})
+    assert not list(out_of_act("A real-time strategy game.", table, lexicon))
+    assert list(out_of_act("I had a good time.", table, lexicon))
+
+
+def test_a_category_twice_in_a_list_is_doubtful() -> None:
+    table = Table.of({"genres": ["action", "puzzle"]})
+    known = Known(frozenset({"genres"}), {}, {"genres": "worded"})
+    (doubt,) = find_doubts("An action and action game with a puzzle.", table, None, known)
+    assert doubt.what == "genres (action) is said twice"

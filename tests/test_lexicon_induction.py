@@ -279,3 +279,85 @@ def test_a_field_that_the_sample_lacks_is_left_out(monkeypatch: pytest.MonkeyPat
         for n in range(200)
     ]
     assert set(propose(examples, {}).lexicon.fields) == {"name"}
+
+
+def shop(count: int = 200) -> list[Example]:
+    """Things of a country that half of the texts name; some have a cross for organic."""
+    countries, examples = ("Spain", "Italy", "France", "Austria"), list[Example]()
+    for n in range(count):
+        record: dict[str, object] = {"name": f"Thing{n}", "country": countries[n % 4], "side": "left"}
+        record["side"] = ("left", "right", "both")[n % 3]
+        record["organic"] = ["x"] if n % 5 == 0 else []
+        text = f"Thing{n} is here." + (f" It comes from {countries[n % 4]}." if n % 2 else "")
+        text += {0: " The left side is open.", 1: " The right side is open.", 2: " Both are open."}[n % 3]
+        text += " We have few left." if n % 7 == 0 else ""
+        text += (" An organic product.", " Grown in an organic way.")[n % 2] if n % 5 == 0 else ""
+        examples.append(Example(str(n), Table.of(record), text))
+    return examples
+
+
+SHOP = propose(shop())
+
+
+def told(record: dict[str, object], text: str) -> str:
+    return str(check_slots(text, Table.of(record), SHOP.lexicon))
+
+
+def test_another_category_that_is_said_word_for_word_is_wrong_though_many_texts_say_none() -> None:
+    record: dict[str, object] = {"name": "Thing1", "country": "Spain"}
+    assert SHOP.lexicon.fields["country"].exclusive
+    assert told(record, "Thing1 is here.") == "ok"
+    assert told(record, "Thing1 is here. It comes from Spain.") == "ok"
+    assert told(record, "It comes from Italy: Thing1.") == "country (Spain) is said to be Italy"
+
+
+def test_a_value_that_people_say_in_another_sense_is_not_held_against_a_text() -> None:
+    assert "left" in SHOP.lexicon.fields["side"].generic
+    record: dict[str, object] = {"name": "Thing1", "side": "right"}
+    assert told(record, "Thing1 is here. The right side is open. We have few left.") == "ok"
+
+
+def test_a_cross_that_is_said_in_words_is_looked_for_and_not_made_up() -> None:
+    kinds = {each.field: each.kind for each in SHOP.findings}
+    assert kinds["organic"] == "coded"
+    crossed, empty = ({"name": "Thing1", "organic": value} for value in (["x"], []))
+    assert told(crossed, "Thing1 is here. An organic product.") == "ok"
+    assert told(crossed, "Thing1 is here.") == "organic (x) is missing"
+    assert told(empty, "Thing1, an organic product.") == (
+        "organic is said to be x, which the table does not say"
+    )
+
+
+def test_a_text_that_asks_is_no_evidence() -> None:
+    games = [
+        Example(str(n), Table.of({"name": f"N{n}", "linux": ("yes", "no")[n % 2]}), text)
+        for n in range(120)
+        for text in [f"N{n} runs on Linux." if n % 2 == 0 else f"N{n} does not run on Linux."]
+    ]
+    asking = [
+        Example(f"q{n}", Table.of({"linux": "?", "who": f"W{n}"}), f"Do you play on Linux, W{n}?")
+        for n in range(60)
+    ]
+    found = propose([*games, *asking]).lexicon.fields["linux"]
+    assert set(found.wordings) == {"yes", "no"}
+    assert not found.partial
+
+
+def test_zero_may_be_said_in_words_and_such_words_are_learned() -> None:
+    players = [
+        Example(str(n), Table.of({"name": f"N{n}", "caps": str(caps), "born": f"{1950 + n % 40}"}), text)
+        for n in range(300)
+        for caps in [0 if n % 3 == 0 else 2 + n % 97]
+        for text in [
+            f"N{n}, born {1950 + n % 40}, " + ("was never capped." if not caps else f"won {caps} caps.")
+        ]
+    ]
+    proposal = propose(players)
+    assert {each.field: each.kind for each in proposal.findings}["caps"] == "number"
+    record = {"name": "N1", "caps": "7", "born": "1960"}
+    lexicon = proposal.lexicon
+    assert str(check_slots("N1, born 1960, won 7 caps.", Table.of(record), lexicon)) == "ok"
+    never = check_slots("N1, born 1960, was never capped.", Table.of(record), lexicon)
+    assert str(never) == "caps (7) is said to be 0"
+    none = Table.of(record | {"caps": "0"})
+    assert str(check_slots("N1, born 1960, was never capped.", none, lexicon)) == "ok"

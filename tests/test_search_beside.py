@@ -146,3 +146,35 @@ def test_a_text_begins_with_a_capital_letter_if_nearly_all_do() -> None:
 @given(st.text(max_size=30), st.text(max_size=10))
 def test_any_text_can_be_read(text: str, value: str) -> None:
     assert all(each.startswith("it says ") for each in misfits(text, value, beside=Beside()))
+
+
+def wines(count: int = 240) -> list[tuple[Table, str]]:
+    """Wines, of which only sweet ones are called lusciously so, with cells in small letters."""
+    found: list[tuple[Table, str]] = []
+    for n in range(count):
+        style, by = ("dry", "sweet")[n % 2], ("oak", "steel")[n % 3 == 0]
+        said = ("lusciously sweet" if n % 4 == 1 else "sweet") if style == "sweet" else "dry"
+        table = Table.of({"style": style, "aged in": by})
+        found.append((table, f"This wine is {said}. {by.capitalize()} is where it lay."))
+    return found
+
+
+def test_a_word_that_only_goes_with_another_category_is_told() -> None:
+    beside = Beside.of(wines())
+    dry, sweet = (Table.of({"style": style, "aged in": "oak"}) for style in ("dry", "sweet"))
+    (told,) = beside.misfits("This wine is lusciously dry. Oak is where it lay.", dry)
+    assert told == "it says 'lusciously dry', which hardly reads well"
+    assert not list(beside.misfits("This wine is lusciously sweet. Oak is where it lay.", sweet))
+    assert not list(beside.misfits("This wine is quite dry. Oak is where it lay.", dry))  # a word of none
+    few = Beside.of(wines(12))
+    assert not list(few.misfits("This wine is lusciously dry. Oak is where it lay.", dry))
+
+
+def test_a_sentence_begins_with_a_capital_letter_if_nearly_all_do_but_for_names() -> None:
+    table = Table.of({"style": "dry", "aged in": "oak"})
+    (told,) = Beside.of(wines()).misfits("This wine is dry. oak is where it lay.", table)
+    assert told == "a sentence begins with a small letter: 'oak'"
+    known = Beside.of([*wines(), (table, "It is dry. id East made it.")])
+    assert not list(known.misfits("It is dry. id East made it.", table))
+    small = Beside.of((table, text.replace(". Oak", ". oak")) for table, text in wines())
+    assert not list(small.misfits("This wine is dry. steel is where it lay.", table))

@@ -25,15 +25,23 @@ _TIME = r"(?:[T ][\d:.]+Z?)?"
 _DATE = re.compile(rf"{_Y}-{_M}-{_D}{_TIME}")
 _DAY_FIRST = re.compile(rf"{_D}(?P<mark>[/.-]){_M}(?P=mark){_Y}{_TIME}")
 _MONTH_FIRST = re.compile(rf"{_M}/{_D}/{_Y}{_TIME}")
-_MONTHS = (
+MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July"),
     *("August", "September", "October", "November", "December"),
 )
 Form = Callable[[str], str | None]
-LIST = "a, b"  # the form of a value that holds several
+LIST, SLASHES = "a, b", "a/b"  # the forms of a value that holds several
 _COMMA = frozenset(",;|")
 _BETWEEN = re.compile(r"\s*[,;|]\s*(?:(?:and|or|&)\s+)?|\s+and\s+")
 _ENTITY = re.compile(r"&#?\w+;")  # &amp; ends in a semicolon that separates nothing
+ALONE = "number "  # before the form of a number without its unit
+# A number with a decimal mark or a unit. Of 1.250 nobody knows which it is; it has neither.
+_AMOUNT = re.compile(
+    r"(?P<sign>[£$€])?\s?(?P<number>\d{1,3}(?:[.,]\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,]\d{1,2})?|0[.,]\d+)"
+    r"\s?(?P<unit>[^\W\d_]{1,12}[²³]?|[£$€%°])?"
+)
+_SIGNS = ("£", "$", "€")
+_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+")
 SPELLED = "as "  # before the spellings of a field's values, with a bar between
 
 
@@ -67,15 +75,60 @@ FORMS: dict[str, Form] = {
     **{f"{sign}1,000": _number(lambda n: f"{n:,}", sign) for sign in "£$€"},
     "year": _date(lambda y, _m, _d: y),
     "date": _date(lambda y, m, d: f"{y}-{m:02}-{d:02}"),
-    "day month year": _date(lambda y, m, d: f"{d} {_MONTHS[m - 1]} {y}"),
-    "month day, year": _date(lambda y, m, d: f"{_MONTHS[m - 1]} {d}, {y}"),
+    "day month year": _date(lambda y, m, d: f"{d} {MONTHS[m - 1]} {y}"),
+    "month day, year": _date(lambda y, m, d: f"{MONTHS[m - 1]} {d}, {y}"),
     "day/month/year": _date(lambda y, m, d: f"{d:02}/{m:02}/{y}"),
     "day.month.year": _date(lambda y, m, d: f"{d:02}.{m:02}.{y}"),
     # Of 02/20/2015. What is written must not be read as a date again.
     "month first, year": _date(lambda y, _m, _d: y, _MONTH_FIRST),
-    "month first, day month year": _date(lambda y, m, d: f"{d} {_MONTHS[m - 1]} {y}", _MONTH_FIRST),
-    "month first, month day, year": _date(lambda y, m, d: f"{_MONTHS[m - 1]} {d}, {y}", _MONTH_FIRST),
+    "month first, day month year": _date(lambda y, m, d: f"{d} {MONTHS[m - 1]} {y}", _MONTH_FIRST),
+    "month first, month day, year": _date(lambda y, m, d: f"{MONTHS[m - 1]} {d}, {y}", _MONTH_FIRST),
 }
+
+
+def alone(value: str) -> dict[str, str]:
+    """The number of a value without its unit, as texts may write it, by the name of the form.
+
+    Cells say `12,50 €` and `0,75 l` where texts say €12.50, 12.50 euros and 0.75 litres. The name tells what
+    a cell has for its decimals, and its unit: another unit is not left out.
+    """
+    match = _AMOUNT.fullmatch(value.strip())
+    if not match:
+        return {}
+    found: dict[str, str] = {}
+    unit = " ".join(filter(None, (match["sign"], match["unit"])))
+    for mark, thousands in ((",", "."), (".", ",")):
+        plain = _plain(match["number"], mark, thousands)
+        if plain is None:
+            continue
+        whole, decimals = plain
+        for name, kept in (("0.50", decimals if decimals.strip("0") else ""), ("0.5", decimals.rstrip("0"))):
+            for point, comma in ((".", ","), (",", ".")):
+                shown = name.replace(".", point)
+                for between in ("", comma):
+                    digits = f"{int(whole):,}".replace(",", between)
+                    if between and digits == str(int(whole)) and len(whole) > 3:
+                        continue
+                    text = f"{digits}{point}{kept}" if kept else digits
+                    told = f"{f'1{between}00' if between else ''}{shown} of 0{mark}5 {unit}".rstrip()
+                    found[f"{ALONE}{told}"] = text
+                    if unit in _SIGNS:  # €12.50 is one word
+                        found[f"{ALONE}{unit}{told}"] = f"{unit}{text}"
+    return found
+
+
+def _plain(number: str, mark: str, thousands: str) -> tuple[str, str] | None:
+    """The digits before and after the decimal mark; None if a number can't be written so."""
+    whole, _, decimals = number.partition(mark)
+    if thousands in whole:
+        if not _GROUPED.fullmatch(whole.replace(thousands, ",")):
+            return None
+        whole = whole.replace(thousands, "")
+    return (whole, decimals) if whole.isdigit() and (not decimals or decimals.isdigit()) else None
+
+
+def _alone(name: str) -> Form | None:
+    return (lambda value: alone(value).get(name)) if name.startswith(ALONE) else None
 
 
 def items(value: str) -> tuple[str, ...]:
@@ -83,6 +136,14 @@ def items(value: str) -> tuple[str, ...]:
     if _COMMA.isdisjoint(_ENTITY.sub("", value)):
         return (value,)
     return tuple(item for item in map(str.strip, _BETWEEN.split(value)) if item)
+
+
+def _slashed(value: str) -> tuple[str, ...]:
+    """The values with a slash between: `Riesling/Silvaner`."""
+    return tuple(item for item in map(str.strip, value.split("/")) if item) or (value,)
+
+
+LISTS: dict[str, Callable[[str], tuple[str, ...]]] = {LIST: items, SLASHES: _slashed}
 
 
 @lru_cache(maxsize=64)
@@ -93,9 +154,10 @@ def parse_forms(settings: Sequence[str]) -> Mapping[str, Callable[[str], tuple[s
 
 
 def _reading(name: str) -> Callable[[str], tuple[str, ...]] | None:
-    if name == LIST:
-        return items
+    if name in LISTS:
+        return LISTS[name]
     form = _spelled(name.removeprefix(SPELLED)) if name.startswith(SPELLED) else FORMS.get(name)
+    form = form or _alone(name)
     return form and (lambda value: (form(value) or value,))
 
 
@@ -125,11 +187,13 @@ def is_in_form(table: Table, written: Table) -> bool:
     """Whether two tables differ in nothing but the form of some values."""
     return [name for name, _ in table] == [name for name, _ in written] and all(
         ones == others
-        or tuple(item for one in ones for item in items(one)) == others
+        or any(tuple(item for one in ones for item in read(one)) == others for read in LISTS.values())
         or (
             len(ones) == len(others)
             and all(
-                one.casefold() == other.casefold() or any(form(one) == other for form in FORMS.values())
+                one.casefold() == other.casefold()
+                or any(form(one) == other for form in FORMS.values())
+                or other in alone(one).values()
                 for one, other in zip(ones, others, strict=True)
             )
         )

@@ -231,7 +231,7 @@ def unsaid(item: Tokenized, lexicon: Lexicon | None) -> int:
     segments: list[Segment] = []
     for segment in item.table.segments:
         known = lexicon.fields.get(segment.field)
-        if known is None or known.kind not in ("worded", "yes/no", "number", "list"):
+        if known is None or known.kind not in ("worded", "yes/no", "number", "list", "date"):
             segments.append(segment)
         elif known.kind == "number" and not _is_one_of(known.partial, segment, item.table.tokens):
             segments.append(_digits(segment, item.table.tokens))

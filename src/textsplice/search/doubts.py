@@ -106,7 +106,7 @@ class Known:
         """The numbers of a text that its record does not have, as clauses."""
         if self.usual is None:
             return []
-        found = stray_numbers(text, (value for _, values in table for value in values))
+        found = stray_numbers(text, _pairs(table))
         return [
             f"it says {number!r}, which the record does not have"
             for number in dict.fromkeys(found)
@@ -145,12 +145,16 @@ def _usual(store: Store) -> frozenset[str] | None:
     rows = _sample(store)
     for row in rows:
         table = store.tables[int(store.table_of[row])]
-        found = {_folded(n) for n in stray_numbers(store.texts[row], (v for _, vs in table for v in vs))}
+        found = {_folded(n) for n in stray_numbers(store.texts[row], _pairs(table))}
         counts.update(found)
         odd += bool(found)
     if odd > STRAYING * len(rows):
         return None
     return frozenset(number for number, count in counts.items() if count >= SEVERAL)
+
+
+def _pairs(table: Table) -> Iterator[tuple[str, str]]:
+    return ((name, value) for name, values in table for value in values)
 
 
 def _sample(store: Store) -> range:
@@ -167,7 +171,8 @@ def slot_doubts(text: str, table: Table, lexicon: Lexicon) -> Iterator[Doubt]:
     """What of the record is not said, and what is said that it does not have."""
     for slot in check_slots(text, table, lexicon).errors:
         known = lexicon.fields.get(slot.field)
-        if slot.status in CHECKED or slot.said or (known and known.kind == "list"):
+        several = known and (known.kind == "list" or (slot.field in table and len(table[slot.field]) > 1))
+        if slot.status in CHECKED or slot.said or several:
             yield Doubt("slot", told(slot))
     for told_act in out_of_act(text, table, lexicon):
         yield Doubt("slot", told_act)

@@ -24,6 +24,7 @@ from textsplice.search.derive import derive
 from textsplice.search.offers import Offers
 from textsplice.search.propose import Proposal
 from textsplice.search.rules.rule import Rule
+from textsplice.slots.dates import day_of
 from textsplice.stopping import stop_if_unwanted
 from textsplice.text.linearize import Linearized, Segment
 from textsplice.text.masking import mask_runs, saying
@@ -36,7 +37,7 @@ NOT_OFFERED = "no text of the store may be spliced from"
 
 
 class SwapTask(NamedTuple):
-    """A table to put into words by swapping, the rules for the text, and the fields that are numbers."""
+    """A table to put into words by swapping, the rules for the text, and the fields of numbers or days."""
 
     table: Linearized
     rules: Sequence[Rule]
@@ -70,7 +71,7 @@ class SwapProposer:
         rows = offers.starts(rules) if asked else offers.find(example.table, rules, reach=REACH)
         tables = (store.linearize(store.tables[int(store.table_of[row])]) for row in rows)
         neighbors = zip(map(offers.neighbor, rows), tables, strict=True)
-        numbers = [name for name, kind in store.kinds.items() if kind == "number"]
+        numbers = [name for name, kind in store.kinds.items() if kind in ("number", "date")]
         task = SwapTask(store.linearize(example.table), rules, store.tokenizer, numbers)
         sources, outcome = swap(task, neighbors, window=self.reach * offers.k)
         return Proposal(example, sources, offers.vocabulary.words, outcome)
@@ -146,6 +147,8 @@ def _part(
 ) -> Segment:
     """The part of a number that a run is of the neighbor's, if both differ in nothing else; or all of it.
 
+    Of a day written in the same form, it is the same part.
+
     Where the neighbor says `152 square metres` of its `152 m²`, the unit is in the words around it.
     """
     said, words = (
@@ -156,6 +159,10 @@ def _part(
     for start in range(len(said) - len(part) + 1):
         stop = start + len(part)
         around = said[:start] + said[stop:]
-        if around and said[start:stop] == part and around == words[:start] + words[stop:]:
+        if not around or said[start:stop] != part:
+            continue
+        # `March 1987` of one day is `May 1962` of another one.
+        alike = len(said) == len(words) and day_of(" ".join(said)) and day_of(" ".join(words))
+        if alike or around == words[:start] + words[stop:]:
             return value._replace(start=value.start + start, stop=value.start + stop)
     return value

@@ -114,6 +114,8 @@ class Search:
     def candidates(self, field: str, value: str, verbatim: bool) -> list[Phrase]:
         """The phrases that say a value, the one that most texts have first."""
         having, asked = self.sample.having(field, value), self.sample.having(field)
+        if len(self.values.get(field, ())) == 1:
+            asked = np.ones(len(self.sample), dtype=np.bool_)  # a cross or nothing: the others have none
         unexplained = having & ~self._said(value, having) if verbatim else having
         if not self._worth_another(int(unexplained.sum()), int(having.sum())):
             return []

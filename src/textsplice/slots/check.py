@@ -11,9 +11,11 @@ from typing import Literal, NamedTuple
 from textsplice.corpus.asked import ASKED
 from textsplice.corpus.table import Table
 from textsplice.slots.candidates import stem, words_in_name
+from textsplice.slots.dates import day_of, days_in
 from textsplice.slots.lexicon import Lexicon, items_of
 from textsplice.slots.mentions import Mention
-from textsplice.slots.numbers import places, quantity, units_twice
+from textsplice.slots.numbers import amounts_in, places, quantity, unit_in_name, units_twice
+from textsplice.slots.phrases import said_at
 from textsplice.slots.wordings import FieldWordings, words_of
 from textsplice.text.yes_no import is_yes_or_no
 
@@ -131,7 +133,10 @@ def check_slots(text: str, table: Table, lexicon: Lexicon) -> SlotReport:
     for field, values, wordings in asked:
         if wordings.kind == "number":
             found_in[field] = _with_numbers(field, values, words, mentions)
+        elif wordings.kind == "date":
+            found_in[field] = _days(field, values, words, slots)
     elsewhere = Counter(value.casefold() for _, value in slots)
+    found_in = {name: _without_numbers(name, said, lexicon, slots) for name, said in found_in.items()}
     found: list[Slot] = []
     for field, values, wordings in asked:
         found += _check_field(field, values, found_in.pop(field, ()), wordings, elsewhere)
@@ -150,6 +155,44 @@ def _with_units(slots: Sequence[Slot], text: str) -> Iterator[Slot]:
         yield slot._replace(status="repeated", said=said) if said else slot
 
 
+def _without_numbers(
+    field: str, mentions: Sequence[Mention], lexicon: Lexicon, slots: Sequence[tuple[str, str]]
+) -> list[Mention]:
+    """The same without other values of a number that are numbers of other fields: the 21 of a birthday is not
+    how many goals somebody scored."""
+    own = {value for name, value in slots if name == field}
+    known = lexicon.fields.get(field)
+    if not known or known.kind != "number" or all(m.values & own for m in mentions):
+        return list(mentions)
+    others = {amount for name, value in slots if name != field for amount in amounts_in(value)}
+
+    def elsewhere(mention: Mention) -> bool:
+        wanted = quantity(min(mention.values)) if mention.verbatim else None
+        return wanted is not None and not mention.values & own and wanted.amount in others
+
+    return [mention for mention in mentions if not elsewhere(mention)]
+
+
+def _days(
+    field: str, values: Sequence[str], words: Sequence[str], slots: Sequence[tuple[str, str]]
+) -> list[Mention]:
+    """Where a text says the days of a field, as `14 March 1987` or `March 1987`, and days of no field."""
+    own = {value: day for value in values if (day := day_of(value))}
+    known = [day for _, value in slots if (day := day_of(value))]
+    years = {amount for _, value in slots if not day_of(value) for amount in amounts_in(value)}
+    found: list[Mention] = []
+    for start, stop, day in days_in(words):
+        said = frozenset(value for value, wanted in own.items() if wanted.fits(day))
+        if said or not (any(wanted.fits(day) for wanted in known) or (day.year and day.year in years)):
+            other = " ".join(words[start:stop])
+            found.append(Mention(start, stop, field, said or frozenset((other,)), True))
+    for value, day in own.items():
+        if not any(value in mention.values for mention in found):
+            said_at = (place for place, word in enumerate(words) if word == str(day.year))
+            found += [Mention(place, place + 1, field, frozenset((value,)), True) for place in said_at]
+    return sorted(found)
+
+
 def _with_numbers(
     field: str, values: Sequence[str], words: Sequence[str], mentions: Sequence[Mention]
 ) -> list[Mention]:
@@ -163,7 +206,10 @@ def _with_numbers(
         wanted = quantity(value)
         if wanted is None or any(value in mention.values for mention in own):
             continue
-        said = [*places(words, wanted), *(_ones(words, field) if wanted.amount == 1 else ())]
+        said = [
+            *places(words, wanted, unit_in_name(field)),
+            *(_ones(words, field) if wanted.amount == 1 else ()),
+        ]
         spans = [span for span in said if taken.isdisjoint(range(*span))]
         # What is said there is this value, whatever other table writes it so.
         own = [m for m in own if not any(m.start < stop and start < m.stop for start, stop in spans)]
@@ -191,7 +237,11 @@ def out_of_act(text: str, table: Table, lexicon: Lexicon) -> Iterator[str]:
     """
     if not lexicon.acts.fields:
         return
-    for slot in check_slots(text, table, lexicon.acts).errors:
+    words, acts = words_of(text), {n for n, f in lexicon.acts.fields.items() if f.kind == "coded"}
+    for value in (value for name, values in table if name not in acts for value in values):
+        for start, stop in said_at(value, words):  # `real time strategy` has no wording of an act
+            words[start:stop] = [";"] * (stop - start)
+    for slot in check_slots(" ".join(words), table, lexicon.acts).errors:
         if slot.status == "wrong":
             yield f"it reads like {slot.field} {slot.said}, not {slot.value}"
 
@@ -230,11 +280,15 @@ def _check_field(
     elsewhere: Counter[str],
 ) -> Iterator[Slot]:
     others = mentions
-    if wordings.kind == "worded" and any(_may_be_said(value, wordings) for value in values):
+    if (
+        wordings.kind == "worded"
+        and not wordings.exclusive
+        and any(_may_be_said(value, wordings) for value in values)
+    ):
         # Another value may be one more wording: "high" is said of "5 out of 5". Its wordings are not.
         others = [mention for mention in mentions if not mention.verbatim]
     foreign = _foreign(others, values, wordings, elsewhere)
-    apart = 0 if wordings.kind == "list" else SIDE_BY_SIDE
+    apart = 0 if wordings.kind == "list" or len(values) > 1 else SIDE_BY_SIDE
     for value in values:
         count = _times_said([mention for mention in mentions if value in mention.values], apart)
         if is_yes_or_no(value) and value not in wordings.wordings and not wordings.kind:

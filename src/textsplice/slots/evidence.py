@@ -73,9 +73,12 @@ def measure(lexicon: Lexicon, sample: Sample) -> Measured:
         for text in texts
     }
     values: dict[tuple[str, str], Recall] = {}
+    # A field with one value has a cross or nothing: texts of records without it count against a wording.
+    crosses = {name for name, known in lexicon.fields.items() if is_cross(known)}
     for example, words in sample:
-        table = {name: given for name, given in example.table if given}
-        slots = [(name, value) for name, given in table.items() for value in given if value != ASKED]
+        # A text that asks whether it is on Steam is no evidence for or against it.
+        table = {name: given for name, given in example.table if given and ASKED not in given}
+        slots = [(name, value) for name, given in table.items() for value in given]
         mentions = lexicon.matcher.find(words, slots)
         for name, value in slots:
             recall = values.setdefault((name, value), Recall())
@@ -83,17 +86,22 @@ def measure(lexicon: Lexicon, sample: Sample) -> Measured:
             recall.found += any(m.field == name and value in m.values for m in mentions)
         standing: dict[tuple[str, str, str], Mention] = {}
         for mention in mentions:
-            if mention.field in table and mention.field in lexicon.fields:
+            if (mention.field in table or mention.field in crosses) and mention.field in lexicon.fields:
                 for key in _wordings(mention, words, lexicon.fields[mention.field]):
                     standing.setdefault(key, mention)
         for key, mention in standing.items():
             evidence = found[key]
             evidence.texts += 1
-            if key[1] in table[key[0]]:
+            if key[1] in table.get(key[0], ()):
                 evidence.right += 1
                 if len(evidence.sentences) < MOST_SENTENCES:
                     _add(evidence.sentences, sentence_at(example.text or "", mention.start))
     return Measured(found, values)
+
+
+def is_cross(known: FieldWordings) -> bool:
+    """Whether a field is said in other words and has one value, as a column that is ticked or empty."""
+    return not known.verbatim and len(known.known_values()) == 1
 
 
 def _add(sentences: list[str], new: str) -> None:

@@ -17,8 +17,8 @@ from textsplice.corpus.asked import ASKED
 from textsplice.corpus.table import Example
 from textsplice.slots.candidates import DEFAULTS, Induction, Search
 from textsplice.slots.check import check_slots, summarize_slots
-from textsplice.slots.evidence import Evidence, Measured, measure
-from textsplice.slots.kinds import Finding, find_kinds
+from textsplice.slots.evidence import Evidence, Measured, is_cross, measure
+from textsplice.slots.kinds import FEW, Finding, find_kinds
 from textsplice.slots.lexicon import SETS, Lexicon, Notes, items_of
 from textsplice.slots.phrases import NEGATING, NEGATIONS, Phrase, Sample
 from textsplice.slots.wordings import FieldKind, FieldWordings
@@ -26,6 +26,8 @@ from textsplice.text.yes_no import PLAIN, SHORT
 
 _NO = frozenset(pair[0] for pair in (*PLAIN, *SHORT))
 WORDED: tuple[FieldKind, ...] = ("yes/no", "worded", "coded")  # kinds that are said in other words
+SEVERAL, OTHERWISE = 2, 0.04  # texts, and share of those with a value that say another one
+AS_OFTEN = 0.15  # what people say of so many others, for each record that has it, tells nothing
 DENIED = f"{NEGATIONS} ... "
 HEAD = """\
 # A proposal, found by counting: read it, and strike what is wrong. To strike a wording, delete its line or
@@ -129,8 +131,10 @@ def _field(found: Finding, search: Search, counts: Counter[str]) -> FieldWording
         return FieldWordings({}, verbatim=False, kind="unsaid")
     verbatim = found.kind not in ("yes/no", "coded", "unsaid") and found.said > 0.1
     wordings: dict[str, tuple[str, ...]] = {}
-    if found.kind in (*WORDED, "said", "number", "unsaid") and len(counts) <= search.settings.most_values:
-        phrases = {value: search.candidates(found.field, value, verbatim) for value in counts}
+    few = len(counts) <= search.settings.most_values
+    asked = list(counts) if few else [value for value in FEW if value in counts and found.kind == "number"]
+    if found.kind in (*WORDED, "said", "number", "unsaid") and asked:
+        phrases = {value: search.candidates(found.field, value, verbatim) for value in asked}
         if found.kind == "yes/no":
             phrases = _with_opposites(phrases)
         wordings = {value: tuple(p.wording() for p in said) for value, said in phrases.items() if said}
@@ -167,9 +171,11 @@ def _tried(lexicon: Lexicon, held_out: Sample, search: Search) -> Lexicon:
     for name, known in lexicon.fields.items():
         total = max(1, counts.get(name, Counter()).total())
 
-        def stands(value: str, text: str, name: str = name, total: int = total) -> bool:
+        def stands(
+            value: str, text: str, name: str = name, total: int = total, known: FieldWordings = known
+        ) -> bool:
             evidence = measured.wordings[name, value, text]
-            usual = counts.get(name, Counter())[value] / total
+            usual = 0.0 if is_cross(known) else counts.get(name, Counter())[value] / total
             about = search.is_about(text.removeprefix(DENIED), name)
             right, least = (
                 (settings.precision, settings.held_out)
@@ -210,6 +216,7 @@ def _as_people_say(lexicon: Lexicon, held_out: Sample, settings: Induction) -> L
     counts = summarize_slots(reports).by_field
     values = Counter((slot.field, slot.value) for report in reports for slot in report.slots)
     missing = Counter((s.field, s.value) for report in reports for s in report.slots if s.status == "missing")
+    others = _said_of_others(lexicon, held_out)
     fields: dict[str, FieldWordings] = {}
     for name, known in lexicon.fields.items():
         said = counts.get(name, {})
@@ -224,5 +231,39 @@ def _as_people_say(lexicon: Lexicon, held_out: Sample, settings: Induction) -> L
             known,
             repeatable=said.get("repeated", 0) > settings.repeated * sum(said.values()),
             partial=known.partial | otherwise,
+            exclusive=known.kind == "worded",
+            generic=known.generic | others.get(name, frozenset()),
         )
     return Lexicon(fields)
+
+
+def _said_of_others(lexicon: Lexicon, held_out: Sample) -> dict[str, frozenset[str]]:
+    """The values that people say word for word of records that do not have them.
+
+    `High` is said of `5 out of 5`; and a goalkeeper left goals to others, which is not his left foot.
+    """
+    texts, said = Counter[tuple[str, str]](), Counter[tuple[str, str, str]]()
+    right, wrong = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for example, words in held_out:
+        table = {name: given for name, given in example.table if ASKED not in given}
+        slots = [(name, value) for name, given in table.items() for value in given]
+        texts.update(slots)
+        mentioned = {
+            (mention.field, value)
+            for mention in lexicon.matcher.find(words, slots)
+            if mention.verbatim and mention.field in table
+            if lexicon.fields[mention.field].kind not in ("number", "date")
+            for value in mention.values
+        }
+        right.update(mentioned & set(slots))
+        for name, value in mentioned - set(slots):
+            wrong[name, value] += 1
+            said.update((name, value, own) for own in table[name])
+    others: dict[str, set[str]] = {}
+    for (name, value, own), times in said.items():
+        if times >= SEVERAL and times > OTHERWISE * texts[name, own]:
+            others.setdefault(name, set()).add(value)
+    for (name, value), times in wrong.items():
+        if times > SEVERAL and times > AS_OFTEN * right[name, value]:
+            others.setdefault(name, set()).add(value)
+    return {name: frozenset(values) for name, values in others.items()}

@@ -5,6 +5,7 @@
 | `said`   | said word for word                          | masked, copied, looked for                 |
 | `list`   | several, each said word for word            | the same, one by one                       |
 | `number` | numbers, perhaps with a unit                | the same; `1,000` says 1000                |
+| `date`   | days                                        | the same; `14 March 1987` says 1987-03-14  |
 | `yes/no` | a yes or a no, said in other words          | checked by a lexicon, otherwise unchecked  |
 | `worded` | categories, often said in other words       | masked, copied, and checked like yes/no    |
 | `coded`  | categories, only ever said in other words   | checked like yes/no, never masked, copied  |
@@ -29,9 +30,10 @@ from textsplice.corpus.asked import ASKED
 from textsplice.corpus.table import Example
 from textsplice.errors import ConfigError
 from textsplice.slots.candidates import DEFAULTS, Induction, Search, words_in_name
+from textsplice.slots.dates import day_of, days_in
 from textsplice.slots.evidence import measure
 from textsplice.slots.lexicon import KINDS, Lexicon, items_of
-from textsplice.slots.numbers import places, quantity
+from textsplice.slots.numbers import places, quantity, unit_in_name
 from textsplice.slots.phrases import LITTLE, Sample, said_at
 from textsplice.slots.wordings import FieldKind, FieldWordings, words_of
 from textsplice.text.yes_no import is_yes_no_pair, is_yes_or_no
@@ -44,7 +46,8 @@ MOSTLY = 0.8  # said word for word in this share of texts: `said`
 OFTEN = 0.5  # numbers, for which there are no other words, and values of which a part is said
 HARDLY = 0.05  # in a smaller share: not said word for word
 SEVERAL = 0.05  # share of tables with several values: a list
-NUMBERS = 0.9  # share of values that are numbers
+NUMBERS = 0.9  # share of values that are numbers, or days
+FEW = ("0", "1")  # numbers that are often said in words
 WORDED = 0.5  # share of texts whose value has a wording that stands up
 ACT_NAMES = frozenset(("act", "acts", "intent", "dialogue", "dialog", "speech"))
 ACTS = frozenset(
@@ -78,6 +81,7 @@ class Finding:
 class _Seen:
     """What is seen of one field: the values of each text that has some."""
 
+    name: str
     rows: list[int]
     values: list[tuple[str, ...]]
     named: int  # tables that name the field, with or without a value
@@ -97,13 +101,13 @@ class _Corpus:
         self.fields: dict[str, _Seen] = {}
         for row, example in enumerate(sample.examples):
             for field, values in example.table:
-                seen = self.fields.get(field) or _Seen([], [], 0, 0)
+                seen = self.fields.get(field) or _Seen(field, [], [], 0, 0)
                 said = tuple(value for value in values if value != ASKED)
                 if said:
                     seen.rows.append(row)
                     seen.values.append(said)
                 asked = seen.asked + (values != said)
-                self.fields[field] = _Seen(seen.rows, seen.values, seen.named + 1, asked)
+                self.fields[field] = _Seen(field, seen.rows, seen.values, seen.named + 1, asked)
 
     @cached_property
     def halves(self) -> tuple[Search, Sample]:
@@ -111,13 +115,18 @@ class _Corpus:
         return Search(first, self.settings), second
 
     def share_said(self, seen: _Seen, kind: str = "") -> float:
-        """The share of values that their own texts say word for word."""
-        said = total = 0
-        for row, values in zip(seen.rows, seen.values, strict=True):
-            for value in items_of(values, kind):
-                total += 1
-                said += self._says(row, value, kind)
-        return said / max(1, total)
+        """The share of values that their own texts say word for word.
+
+        Of numbers, 0 and 1 do not count if there are others: texts say `never capped`, and `a goal`.
+        """
+        rows = [
+            (row, value)
+            for row, values in zip(seen.rows, seen.values, strict=True)
+            for value in items_of(values, kind)
+        ]
+        others = [(row, value) for row, value in rows if value not in FEW] if kind == "number" else []
+        rows = others if len(others) >= FEW_TEXTS else rows
+        return sum(self._says(row, value, kind, seen.name) for row, value in rows) / max(1, len(rows))
 
     def share_in_part(self, seen: _Seen) -> float:
         """The share of values of which their own texts say a word or a number: `May 1988` of 1988-05-12."""
@@ -138,15 +147,17 @@ class _Corpus:
                 for value in seen.values[(place + step) % count]:
                     if value not in seen.values[place]:
                         total += 1
-                        said += self._says(row, value, "")
+                        said += self._says(row, value)
         return said / max(1, total)
 
-    def _says(self, row: int, value: str, kind: str) -> bool:
+    def _says(self, row: int, value: str, kind: str = "", field: str = "") -> bool:
         words = self.sample.words[row]
         if next(said_at(value, words), None) is not None:
             return True
+        if kind == "date" and (day := day_of(value)):
+            return str(day.year) in words or any(day.fits(said.day) for said in days_in(words))
         wanted = quantity(value) if kind == "number" else None
-        return wanted is not None and bool(places(words, wanted))
+        return wanted is not None and bool(places(words, wanted, unit_in_name(field)))
 
     def share_worded(self, field: str, seen: _Seen) -> float:
         """The share of held-out texts whose value has a wording that is right there, and in most of them."""
@@ -192,12 +203,15 @@ def _find(corpus: _Corpus, field: str, seen: _Seen) -> Finding:
         return finding("yes/no", "holds yes and no, which texts say in other words")
     if texts < FEW_TEXTS:
         return finding("said", f"only {texts} texts have it: taken as said")
-    for kind, share in (("number", _share_of_numbers(seen)), ("list", _share_of_lists(seen, said))):
-        as_kind = corpus.share_said(seen, kind)
-        wanted, enough = (NUMBERS, OFTEN) if kind == "number" else (SEVERAL, MOSTLY)
-        if share >= wanted and as_kind >= enough:
-            what = f"{share:.0%} are numbers" if kind == "number" else f"{share:.0%} have several values"
-            return finding(cast("FieldKind", kind), f"{what}, and {as_kind:.0%} are said", as_kind)
+    for kind, share, wanted, enough, what in (
+        ("number", _share_of_numbers(seen), NUMBERS, OFTEN, "are numbers"),
+        ("date", _share_of_days(seen), NUMBERS, OFTEN, "are dates"),
+        ("list", _share_of_lists(seen, said), SEVERAL, MOSTLY, "have several values"),
+    ):
+        as_kind = corpus.share_said(seen, kind) if share >= wanted else 0.0
+        if as_kind >= enough:
+            reason = f"{share:.0%} {what}, and {as_kind:.0%} are said"
+            return finding(cast("FieldKind", kind), reason, as_kind)
     if said >= MOSTLY:
         return finding("said", f"{said:.0%} are said word for word")
     chance = corpus.by_chance(seen) if distinct > 1 else 0.0
@@ -233,6 +247,10 @@ def _is_yes_no(seen: _Seen, said: float) -> bool:
 
 def _share_of_numbers(seen: _Seen) -> float:
     return sum(n for value, n in seen.counts.items() if quantity(value)) / max(1, seen.counts.total())
+
+
+def _share_of_days(seen: _Seen) -> float:
+    return sum(n for value, n in seen.counts.items() if day_of(value)) / max(1, seen.counts.total())
 
 
 def _share_of_lists(seen: _Seen, said: float) -> float:

@@ -9,8 +9,9 @@
     generic = []         # values that any text may mention, even if the table lacks them
     neutral = []         # phrases that do not express this field: "average price" is not a rating
     values = []          # more values, which are expressed verbatim
-    kind = "yes/no"      # or "said", "list", "number", "worded", "coded", "unsaid": docs/kinds.md
+    kind = "yes/no"      # or "said", "list", "number", "date", "worded", "coded", "unsaid": docs/kinds.md
     partial = []         # values of which some wordings are not known: not finding them is no error
+    exclusive = false    # another value of the field, said word for word, is wrong even if some are partial
 
     [familyFriendly.wordings]
     yes = ["{CHILD} friendly", "welcome|welcomes ... {CHILD}"]
@@ -51,7 +52,7 @@ MOST_PHRASES = 200_000  # with and without each optional word
 VALUES = "values"  # the name of the lexicon of the tables at hand
 SETS = "_sets"
 _SET = re.compile(r"\{([A-Z_]+)\}")
-_KEYS = ("kind", "verbatim", "repeatable", "partial", "generic", "neutral", "values", "wordings")
+_KEYS = ("kind", "verbatim", "repeatable", "exclusive", "partial", "generic", "neutral", "values", "wordings")
 KINDS = get_args(FieldKind)
 
 
@@ -178,6 +179,8 @@ class Lexicon:
                 lines.append("verbatim = false")
             if field.repeatable:
                 lines.append("repeatable = true")
+            if field.exclusive:
+                lines.append("exclusive = true")
             for key in ("partial", "generic", "neutral", "values"):
                 texts: Iterable[str] = getattr(field, key)
                 if texts:
@@ -233,6 +236,7 @@ def _field(name: str, section: object, sets: Mapping[str, str], where: str) -> F
         values=_texts(data.get("values", []), f"{name}.values", where),
         verbatim=_flag(data.get("verbatim", kind not in ("yes/no", "coded")), f"{name}.verbatim", where),
         repeatable=_flag(data.get("repeatable", False), f"{name}.repeatable", where),
+        exclusive=_flag(data.get("exclusive", False), f"{name}.exclusive", where),
         generic=frozenset(_texts(data.get("generic", []), f"{name}.generic", where)),
         kind=kind,
         partial=frozenset(_texts(data.get("partial", []), f"{name}.partial", where)),

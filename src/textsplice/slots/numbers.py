@@ -33,6 +33,8 @@ mm, millimetre, millimeter, millimetern, milímetro
 kg, kilogram, kilo, kilogramm
 g, gram, gramme
 l, litre, liter, litro
+ml, millilitre, milliliter
+cl, centilitre, centiliter
 mi, mile
 mph, miles per hour
 ft, foot, feet
@@ -48,6 +50,15 @@ tb, terabyte
 """
 _SPELLINGS = [[name.strip() for name in line.split(",")] for line in _NAMES.strip().splitlines()]
 _UNITS = {name: names[0] for names in _SPELLINGS for name in names}
+# 1.80 m are 180 cm. Of each unit, how many of the first one of its line it is.
+_SCALES = [
+    {"mm": Decimal(1), "cm": Decimal(10), "m": Decimal(1000), "km": Decimal(1_000_000)},
+    {"g": Decimal(1), "kg": Decimal(1000)},
+    {"ml": Decimal(1), "cl": Decimal(10), "l": Decimal(1000)},
+    {"min": Decimal(1), "h": Decimal(60)},
+    {"gb": Decimal(1), "tb": Decimal(1000)},
+]
+_NAME_PARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\W]+")
 LONGEST_UNIT = 3  # words
 _SIGNS = "£$€"
 _NAME = "|".join(
@@ -94,8 +105,45 @@ def quantity(value: str) -> Quantity | None:
             return None
 
 
-def places(words: Sequence[str], wanted: Quantity) -> list[tuple[int, int]]:
-    """Where the words of a text say a quantity, as ranges `words[start:stop]`."""
+@lru_cache(maxsize=1 << 12)
+def unit_in_name(field: str) -> str:
+    """The unit that a field's name ends with: cm of `height_cm` and `Height (cm)`; "" if there is none."""
+    parts = [part.lower() for part in _NAME_PARTS.split(field) if part]
+    unit = _UNITS.get(parts[-1], "") if len(parts) > 1 else ""
+    return unit if any(unit in scale for scale in _SCALES) else ""
+
+
+def in_other_units(wanted: Quantity) -> list[Quantity]:
+    """The same amount in other units: 1.80 m of 180 cm."""
+    for scale in _SCALES:
+        if wanted.unit in scale:
+            amount = wanted.amount * scale[wanted.unit]
+            return [Quantity(amount / size, unit) for unit, size in scale.items() if unit != wanted.unit]
+    return []
+
+
+def amounts_in(value: str) -> set[Decimal]:
+    """All numbers that stand in a value, and the parts of each: 1987, 3 and 14 of 1987-03-14."""
+    found: set[Decimal] = set()
+    for digits in _ANY_DIGITS.findall(value):
+        for form in {digits.replace(",", ""), *re.split("[.,]", digits)}:
+            if form.count(".") <= 1:
+                found.add(Decimal(form))
+    return found
+
+
+def places(words: Sequence[str], wanted: Quantity, unit: str = "") -> list[tuple[int, int]]:
+    """Where the words of a text say a quantity, as ranges `words[start:stop]`.
+
+    It may be said in another unit: `unit` is that of the field's name, if the value has none.
+    """
+    found = _places(words, wanted)
+    for other in in_other_units(Quantity(wanted.amount, wanted.unit or unit)):
+        found += _places(words, other)
+    return found
+
+
+def _places(words: Sequence[str], wanted: Quantity) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     for place, word in enumerate(words):
         if amount_of(word) != wanted.amount:
@@ -121,15 +169,20 @@ def units_twice(text: str) -> dict[Decimal, str]:
     return found
 
 
-def stray_numbers(text: str, values: Iterable[str]) -> list[str]:
-    """The numbers of a text that none of these values has, or only with another unit: `23 mm` of `23 °C`."""
+def stray_numbers(text: str, values: Iterable[tuple[str, str]]) -> list[str]:
+    """The numbers of a text that none of these values has, or only with another unit: `23 mm` of `23 °C`.
+
+    Each value stands after its field, whose name may end with a unit.
+    """
     known: dict[Decimal, set[str]] = {}
-    for value in values:
-        unit = wanted.unit if (wanted := quantity(value)) else ""
-        for digits in _ANY_DIGITS.findall(value):
-            for form in {digits.replace(",", ""), *re.split("[.,]", digits)}:
-                if form.count(".") <= 1:
-                    known.setdefault(Decimal(form), set()).add(unit)
+    for field, value in values:
+        wanted = quantity(value)
+        unit = wanted.unit if wanted else ""
+        for amount in amounts_in(value):
+            known.setdefault(amount, set()).add(unit)
+        if wanted:
+            for amount, other in in_other_units(Quantity(wanted.amount, unit or unit_in_name(field))):
+                known.setdefault(amount, set()).add(other)
     found: list[str] = []
     for match in _ONE_UNIT.finditer(text):
         unit = unit_of((match["sign"] or match["unit"] or "").lower())

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from textsplice.corpus.asked import ASKED
 from textsplice.corpus.splits import table_digest
 from textsplice.corpus.table import Example
 from textsplice.slots.mentions import BARRIERS, GAP_WORDS, verbatim_phrases
@@ -23,7 +24,7 @@ from textsplice.text.masking import STOP_WORDS
 from textsplice.text.yes_no import is_yes_or_no
 
 NEGATIONS = (
-    "not|non|no|never|without|nor|neither|cannot|can't|isn't|aren't|wasn't|weren't|don't|doesn't|didn't|won't"
+    "not|non|no|none|never|without|nor|neither|cannot|can't|isn't|aren't|wasn't|weren't|don't|doesn't|didn't|won't"
     "|wouldn't|shouldn't|couldn't|hasn't|haven't|lacks|lack|lacking|unavailable|nowhere"
 )
 NEGATING = frozenset(NEGATIONS.split("|"))
@@ -100,7 +101,7 @@ class Sample:
         return Sample([self.examples[row] for row in rows], [self.words[row] for row in rows])
 
     def having(self, field: str, value: str | None = None) -> NDArray[np.bool_]:
-        """Which tables have a field or, if given, this value of it."""
+        """Which tables have a field or, if given, this value of it; those that ask for it do not."""
         found = np.zeros(len(self), dtype=np.bool_)
         found[self._rows.get((field, value), [])] = True
         return found
@@ -111,7 +112,7 @@ class Sample:
         rows: dict[tuple[str, str | None], list[int]] = {}
         for row, example in enumerate(self.examples):
             for field, values in example.table:
-                for value in (*dict.fromkeys(values), None) if values else ():
+                for value in (*dict.fromkeys(values), None) if values and ASKED not in values else ():
                     rows.setdefault((field, value), []).append(row)
         return rows
 

@@ -20,7 +20,7 @@ _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['’](?:t|re|ve|ll)\b)?|[£$�
 Phrase = tuple[frozenset[str], ...]
 
 # How texts say the values of a field. "" is a field of which nothing is known: said, but for yes and no.
-FieldKind = Literal["said", "list", "number", "yes/no", "worded", "coded", "unsaid"]
+FieldKind = Literal["said", "list", "number", "date", "yes/no", "worded", "coded", "unsaid"]
 
 MOST_VARIANTS = 1024
 LONGEST_PHRASE = 10_000  # characters, with its sets written out
@@ -31,6 +31,7 @@ class FieldWordings:
     """How the values of one field are worded.
 
     Of the values in `partial` only some wordings are known: a text that has none may say them all the same.
+    If they are `exclusive`, no value is a wording of another one: said word for word, another one is wrong.
     """
 
     wordings: Mapping[str, tuple[str, ...]]
@@ -41,6 +42,7 @@ class FieldWordings:
     neutral: tuple[str, ...] = ()
     kind: FieldKind | Literal[""] = ""
     partial: frozenset[str] = frozenset()
+    exclusive: bool = False
 
     def known_values(self) -> list[str]:
         """All values; those with wordings come first."""
