@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from serving import serving
 from textsplice.cli import app
 from textsplice.config import Config
 from textsplice.corpus import Table, read_corpus
@@ -18,9 +19,11 @@ from textsplice.corpus.table import Example
 from textsplice.errors import InputError
 from textsplice.evaluate.outputs import Item, Output, match
 from textsplice.prepare import prepare
+from textsplice.runs import Prepared
 from textsplice.slots.forms import find_forms
 from textsplice.slots.kinds import find_kinds, kinds_of
 from textsplice.splicer import Splicer
+from textsplice.trace.add import add
 
 
 def cars(count: int = 90) -> list[dict[str, str]]:
@@ -277,18 +280,48 @@ def test_a_spelling_that_is_a_part_of_other_words_is_not_said() -> None:
     assert find_forms(examples) == ("size=as L|M|\u200b",)
 
 
-def test_they_are_remembered_and_scored(tmp_path: Path) -> None:
-    path = tmp_path / "cars.csv"
+KESTREL = {"model": "Kestrel X", "price": "45000", "miles": "9000", "registered": "2011-01-13", "doors": "3"}
+
+
+def prepared_cars(folder: Path) -> Prepared:
+    path = folder / "cars.csv"
     rows = cars()
     with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
     config = Config().with_values([f"corpus.source={path}", "corpus.kinds=['auto']"])
-    prepared = prepare(config, folder=tmp_path / "prepared", quiet=True)
+    return prepare(config, folder=folder / "prepared", quiet=True)
+
+
+def test_a_text_that_is_written_for_a_record_passes_the_gate_with_this_record(tmp_path: Path) -> None:
+    prepared = prepared_cars(tmp_path)
     splicer = Splicer.untrained(prepared)
-    record = {"model": "Kestrel X", "price": "45000", "miles": "9000", "registered": "2011-01-13"}
-    made = splicer.generate(record | {"doors": "3"})
+    text = splicer.generate(KESTREL).text
+    traced = splicer.trace(text, KESTREL)
+    assert not traced.gaps
+    assert traced.table == splicer.generate(KESTREL).table == splicer.read(KESTREL)
+    drafts = tmp_path / "drafts.jsonl"
+    drafts.write_text(json.dumps({"text": text, "table": KESTREL}) + "\n", encoding="utf-8")
+    for command in ("trace", "gate"):
+        out = tmp_path / f"{command}.jsonl"
+        found = CliRunner().invoke(app, [command, str(prepared.folder), str(drafts), "--out", str(out)])
+        assert found.exit_code == 0, found.output
+    assert json.loads((tmp_path / "trace.jsonl").read_text(encoding="utf-8"))["trace"]["gaps"] == []
+    with serving(splicer, tmp_path) as served:
+        asked = {"text": text, "table": KESTREL}
+        assert served.client.post("/v1/gate", json=asked).json()["accepted"]
+        assert served.client.post("/v1/trace", json=asked).json()["row"]["trace"]["gaps"] == []
+    approved = "The Kestrel X of 2011, for £45,000, has 3 doors and 9,000 miles on the clock."
+    add(prepared.folder, [Example("mine", Table.of(KESTREL), approved)], tmp_path / "more")
+    given = Splicer.untrained(Prepared.open(tmp_path / "more")).generate(KESTREL)
+    assert (given.policy, given.text) == ("approved", approved)
+
+
+def test_they_are_remembered_and_scored(tmp_path: Path) -> None:
+    path = tmp_path / "cars.csv"
+    splicer = Splicer.untrained(prepared_cars(tmp_path))
+    made = splicer.generate(KESTREL)
     assert "£45,000" in made.text
     assert "9,000 miles" in made.text
     assert "2011-01" not in made.text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -23,6 +24,7 @@ from textsplice.text import (
     tokenize,
 )
 from textsplice.text.delexicalize import delexicalize
+from textsplice.text.masking import is_said, mask_runs
 
 PUB = Table.of({"name": "The Old Mill", "rating": "5 out of 5", "tags": ["quiet", "by the river"]})
 
@@ -33,6 +35,39 @@ def masked(text: str, table: Table = PUB) -> list[str]:
 
 def test_each_run_that_stands_in_a_value_is_masked_token_by_token() -> None:
     assert masked("At the old mill it is quiet") == ["At", MASK, MASK, MASK, "it", "is", MASK]
+
+
+def test_many_marks_in_a_row_are_looked_at_once() -> None:
+    """Each begins a run that is no word; followed from each of them, these took minutes."""
+    begun = process_time()
+    assert mask([","] * 400, [[","] * 2000, ["a"]]) == [","] * 400
+    assert mask([*[","] * 400, "a"], [[*[","] * 2000, "a"]]) == [MASK] * 401
+    assert process_time() - begun < 10
+
+
+MARKS = st.lists(st.sampled_from(["mill", "Old", "the", ",", " ,", "-"]), max_size=8)
+
+
+@given(MARKS, st.lists(MARKS, max_size=3))
+def test_runs_are_the_longest_that_stand_in_a_value(words: list[str], values: list[list[str]]) -> None:
+    folded, start = [word.casefold() for word in words], 0
+    runs: list[tuple[int, int]] = []
+    while start < len(words):
+        lengths = [
+            length
+            for value in values
+            for place in range(len(value))
+            for length in range(1, min(len(value) - place, len(words) - start) + 1)
+            if all(
+                is_said(folded[start + n], [v.casefold() for v in value], place + n) for n in range(length)
+            )
+        ]
+        length = max(lengths, default=0)
+        counts = length > 1 or (length == 1 and words[start] != "the")
+        if counts and any(word.isalnum() for word in words[start : start + length]):
+            runs.append((start, start + length))
+        start = runs[-1][1] if runs and runs[-1][1] > start else start + 1
+    assert mask_runs(words, values) == runs
 
 
 def test_a_part_of_a_value_is_masked_too() -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from textsplice.config import Config, SearchConfig, config_from_dict
+from textsplice.corpus.like import read_like
 from textsplice.corpus.table import Example, Table
 from textsplice.errors import InputError, StorageError, VerificationError
 from textsplice.neighbors.store import Store
@@ -304,9 +305,13 @@ class Splicer:
         """The fewest splices that make any text from the table, if given, and all texts of the store.
 
         A word that stands in none of them is a gap. Unless `exact`, only texts that share much with it are
-        looked at; `certificate` says which of the two it was.
+        looked at; `certificate` says which of the two it was. The table is read as `generate` reads it.
         """
-        return self.tracer.trace(text, table, exact=exact)
+        return self.tracer.trace(text, self.read(table) if table else None, exact=exact)
+
+    def read(self, table: Table | Mapping[str, object]) -> Table:
+        """A record as the texts of the store say it: 10500 as £10,500, if they do."""
+        return read_like(table if isinstance(table, Table) else Table.of(table), self.config.corpus)
 
     def made(self, search: SearchConfig, rules: Sequence[Rule] = ()) -> Made:
         """How texts are made with these settings, as their rows say it."""

@@ -57,16 +57,16 @@ def read_texts(store: str, split: str | None, text_column: str | None) -> Corpus
 
 
 def like_store(drafts: str, store: str, split: str | None, text_column: str | None) -> CorpusConfig | None:
-    """How a file of cells with drafts is read: as the corpus of the store; None for other drafts."""
+    """How drafts are read: as the corpus of the store; None if it says nothing of how they are."""
     from textsplice.cli.systems import corpus_settings
     from textsplice.config import CorpusConfig
     from textsplice.runs import Prepared, Run
     from textsplice.trace.reading import has_cells
 
-    if not has_cells(drafts):
-        return None
     if Run.is_run(store) or Prepared.is_prepared(store):
         known = corpus_settings(store)
+    elif not has_cells(drafts):
+        return None
     else:
         known = CorpusConfig(list_columns=read_texts(store, split, text_column).lists)
     return replace(known, text_column=text_column or known.text_column)

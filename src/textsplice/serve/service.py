@@ -208,7 +208,8 @@ class Service:
         """Whether a draft may be published."""
 
         def judge() -> bytes:
-            verdict = self._gate(rules, most_splices).judge(Draft("text", text, table, "text"))
+            record = None if table is None else self.splicer.read(table)
+            verdict = self._gate(rules, most_splices).judge(Draft("text", text, record, "text"))
             reasons = [reason.to_dict() for reason in verdict.reasons]
             found = self._result(verdict.trace, 0)
             return as_json({"accepted": verdict.accepted, "reasons": reasons, "result": found})

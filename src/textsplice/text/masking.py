@@ -39,12 +39,16 @@ def mask_runs(tokens: Sequence[str], values: Sequence[Sequence[str]]) -> list[tu
             starts.setdefault(word, []).append((folded, place))
     whole = {value[0].casefold() for value in values if len(value) == 1}
     runs: list[tuple[int, int]] = []
+    # Where a run ends, by its value and how far it is shifted: of many marks in a row, each begins one.
+    ends: dict[tuple[int, int], int] = {}
     start = 0
     while start < len(words):
-        length = max(
-            (_common(words, start, value, place) for value, place in _places(words[start], starts)),
-            default=0,
-        )
+        length = 0
+        for value, place in _places(words[start], starts):
+            shift = (id(value), place - start)
+            if ends.get(shift, 0) <= start:
+                ends[shift] = start + _common(words, start, value, place)
+            length = max(length, ends[shift] - start)
         run = words[start : start + length]
         if (length > 1 or (length == 1 and _says_enough(run[0], whole))) and any(map(_is_word, run)):
             runs.append((start, start + length))

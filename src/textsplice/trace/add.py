@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from textsplice.config import Config
 from textsplice.corpus import Example, read_corpus
+from textsplice.corpus.like import read_like
 from textsplice.errors import StorageError
 from textsplice.neighbors.store import Store
 from textsplice.prepare.again import require_absent
@@ -75,7 +76,8 @@ class Addition:
         if isinstance(texts, (str, Path)):
             given, where = _read(texts, opened.config, split, text_column), str(texts)
         else:
-            given, where = (Given(example, named=True) for example in texts), "the texts"
+            read = (replace(each, table=read_like(each.table, opened.config.corpus)) for each in texts)
+            given, where = (Given(example, named=True) for example in read), "the texts"
         if new_ids:
             given = (each._replace(named=False) for each in given)
         taken = ids_ever_used(opened.about) if isinstance(opened, Run) else set[str]()

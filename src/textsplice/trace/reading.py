@@ -10,6 +10,7 @@ from typing import NamedTuple, cast
 from textsplice.config import CorpusConfig
 from textsplice.corpus import read_corpus
 from textsplice.corpus.jsonl import parse_line
+from textsplice.corpus.like import read_like
 from textsplice.corpus.lines import MAX_LINE_BYTES, read_lines
 from textsplice.corpus.table import Table
 from textsplice.errors import CorpusError, InputError
@@ -35,7 +36,7 @@ def read_drafts(source: str, like: CorpusConfig | None = None) -> Iterator[Draft
 
     A file whose name ends in `.jsonl` or `.jsonl.gz` has JSON lines; so have others, and standard input, if
     the first line is a JSON object. A CSV, TSV or Excel file has a text and its record in each row; `like`
-    says which column is the text.
+    says which column is the text. It also says how values are read.
     """
     if has_cells(source):
         yield from _read_cells(source, like or CorpusConfig())
@@ -50,7 +51,8 @@ def read_drafts(source: str, like: CorpusConfig | None = None) -> Iterator[Draft
             json = line.lstrip().startswith("{") and _is_object(line)
         count += 1
         where = f"{'standard input' if source == STDIN else source}:{number}"
-        yield _draft(line, str(number), where) if json else Draft(str(number), line.strip(), None, where)
+        draft = _draft(line, str(number), where) if json else Draft(str(number), line.strip(), None, where)
+        yield draft if like is None or not draft.table else draft._replace(table=read_like(draft.table, like))
     if not count:
         raise InputError("there is no text.", where="standard input" if source == STDIN else source)
 
