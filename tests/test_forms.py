@@ -224,6 +224,20 @@ def test_a_decimal_comma_and_a_unit_are_read_as_texts_have_them() -> None:
     assert in_form(Table.of({"price": "12,50 $"}), find_forms(in_words))["price"] == ("12,50 $",)
 
 
+def test_what_a_spreadsheet_keeps_as_a_number_is_read_as_texts_have_it() -> None:
+    examples = [
+        Example(
+            str(n),
+            Table.of({"price": f"{n + n % 10 / 10:g}", "vol": f"{(n % 9 + 11.5) / 100:g}", "text": ""}),
+            f"It has {n % 9 + 11.5:g}% and costs €" + f"{n + n % 10 / 10:.2f}.".replace(".00.", "."),
+        )
+        for n in range(3, 90)
+    ]
+    assert find_forms(examples) == ("price=number €0.00 of 0.5", "vol=number 50 of 0.5")
+    table = in_form(examples[9].table, find_forms(examples))
+    assert (table["price"], table["vol"]) == (("€12.20",), ("14.5",))
+
+
 def test_a_unit_is_not_left_out_where_there_are_several() -> None:
     examples = [
         Example(
@@ -239,7 +253,9 @@ def test_a_unit_is_not_left_out_where_there_are_several() -> None:
     [
         ("0,75 l", {"0.75", "0,75"}),
         ("12,00 %", {"12"}),
-        ("1250", {"1250", "1,250", "1.250"}),
+        ("1250 m", {"1250", "1,250", "1.250"}),
+        ("5.9 kg", {"5.9", "5,9", "5.90", "5,90"}),
+        ("£5.9", {"5.9", "5,9", "5.90", "5,90", "£5.9", "£5,9", "£5.90", "£5,90"}),
         ("about 12", set()),
         ("12-14", set()),
     ],

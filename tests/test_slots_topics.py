@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from textsplice import Table
@@ -64,3 +66,36 @@ def test_where_it_does_not_hold_for_held_out_texts_nothing_is_told() -> None:
         if n % 18 == 3 or ("electric" in dict(table.fields) and n % 2 == 0):
             found[n] = (table, f"{text} It is a novelty.")
     assert not Topics.of(found).fields
+
+
+def players(count: int = 160) -> list[tuple[Table, str]]:
+    """Players whose texts say what follows from a value: a country of a nationality, `she` of a woman."""
+    found: list[tuple[Table, str]] = []
+    draw = Random(1)
+    for n in range(count):
+        nation, country = draw.choice((("Dutch", "Holland"), ("Austrian", "Austria"), ("Swedish", "Sweden")))
+        gender, who = draw.choice((("f", "She"), ("m", "He")))
+        table = Table.of({"name": f"N{n}", "nationality": nation, "gender": gender})
+        found.append((table, f"N{n} is {nation}. {who} played for {draw.choice((country, 'a club'))}."))
+    return found
+
+
+def test_words_tell_the_value_of_a_category() -> None:
+    topics = Topics.of(players())
+    table = Table.of({"name": "N7", "nationality": "Dutch", "gender": "f"})
+    assert not list(topics.clashes("N7 is Dutch. She played for Holland.", table))
+    assert list(topics.clashes("N7 is Dutch. He played for Austria.", table)) == [
+        "it says 'austria', as texts do where nationality is Austrian, not Dutch",
+        "it says 'he', as texts do where gender is m, not f",
+    ]
+    assert not list(topics.clashes("N7. He played for Austria.", Table.of({"name": "N7"})))
+    assert not list(topics.clashes("N7 is Dutch. She played for the club.", table))  # others do, too
+
+
+def test_what_texts_of_all_values_say_tells_none() -> None:
+    mixed = [
+        (table, text.replace("She", ("She", "He")[n % 2]).replace("He ", ("He ", "She ")[n % 2]))
+        for n, (table, text) in enumerate(players())
+    ]
+    assert "she" not in Topics.of(mixed).tells
+    assert not Topics.of(players(12)).tells

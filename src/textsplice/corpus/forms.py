@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from functools import lru_cache
 
 from textsplice.corpus.table import Example, Table
@@ -34,6 +35,7 @@ LIST, SLASHES = "a, b", "a/b"  # the forms of a value that holds several
 _COMMA = frozenset(",;|")
 _BETWEEN = re.compile(r"\s*[,;|]\s*(?:(?:and|or|&)\s+)?|\s+and\s+")
 _ENTITY = re.compile(r"&#?\w+;")  # &amp; ends in a semicolon that separates nothing
+PERCENT = "number 50 of 0.5"  # as spreadsheets keep 50 %
 ALONE = "number "  # before the form of a number without its unit
 # A number with a decimal mark or a unit. Of 1.250 nobody knows which it is; it has neither.
 _AMOUNT = re.compile(
@@ -102,7 +104,13 @@ def alone(value: str) -> dict[str, str]:
         if plain is None:
             continue
         whole, decimals = plain
-        for name, kept in (("0.50", decimals if decimals.strip("0") else ""), ("0.5", decimals.rstrip("0"))):
+        short = decimals.rstrip("0")
+        ways = (
+            ("0.50", decimals if short else ""),
+            ("0.5", short),
+            ("0.00", short and decimals.ljust(2, "0")),
+        )
+        for name, kept in ways:
             for point, comma in ((".", ","), (",", ".")):
                 shown = name.replace(".", point)
                 for between in ("", comma):
@@ -112,8 +120,11 @@ def alone(value: str) -> dict[str, str]:
                     text = f"{digits}{point}{kept}" if kept else digits
                     told = f"{f'1{between}00' if between else ''}{shown} of 0{mark}5 {unit}".rstrip()
                     found[f"{ALONE}{told}"] = text
-                    if unit in _SIGNS:  # €12.50 is one word
-                        found[f"{ALONE}{unit}{told}"] = f"{unit}{text}"
+                    for sign in (unit,) if unit else _SIGNS:
+                        if sign in _SIGNS:  # €12.50 is one word
+                            found[f"{ALONE}{sign}{told}"] = f"{sign}{text}"
+        if not unit and mark == "." and whole in "01":
+            found[PERCENT] = f"{Decimal(f'{whole}.{decimals}') * 100:f}".rstrip("0").rstrip(".") or "0"
     return found
 
 

@@ -103,9 +103,8 @@ class Beside:
         found.update(dict.fromkeys(self._unusual(folded, table)))
         if self.capital and text[:1].islower():
             yield f"it begins with a small letter, as hardly any text does: {tokens[0]!r}"
-        known = self.small_starts
-        for word in dict.fromkeys(_small_starts(text)) if known is not None else ():
-            if word not in known:
+        if self.small_starts is not None:
+            for word in sorted(set(_small_starts(text)) - self.small_starts):
                 yield f"a sentence begins with a small letter: {word!r}"
         yield from (f"it says {pair!r}, which hardly reads well" for pair in found)
 

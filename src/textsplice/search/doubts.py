@@ -120,6 +120,7 @@ class Known:
         yield from self.strays(text, table)
         yield from self.beside.misfits(text, table)
         yield from self.topics.added(text, table)
+        yield from self.topics.clashes(text, table)
 
     def silences(self, text: str, table: Table, lexicon: Lexicon | None) -> Iterator[str]:
         """What a text should speak of and does not, of what could not be checked, as clauses."""

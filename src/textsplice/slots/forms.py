@@ -22,7 +22,7 @@ BETTER = 0.3  # how many more than as they stand
 YEARS = ("year", "month first, year")  # forms that leave something out,
 HARDLY = 0.1  # so they are taken only if no more texts say the whole date
 AS_GOOD = 0.05  # forms that texts say nearly as often as the most common one
-SOME = 0.3  # share of texts that say a number or a date in a form, if none says it as it stands
+SOME = 0.3  # share of texts that say a number or a date in a form, and half as many as it stands
 SEVERAL = 0.15  # share of values that hold several, and of those that may be said as they stand
 MOST_SPELLED = 40  # values of a field of which each is read in one spelling
 
@@ -111,7 +111,7 @@ def _form(pairs: list[tuple[str, list[str]]]) -> str | None:
     whole = as_it_stands + sum(share for name, share in shares.items() if name not in YEARS)
     if best in YEARS and whole > HARDLY:
         best = None
-    if best is None and as_it_stands < HARDLY:
+    if best is None:
         best = _sometimes({**shares, **dict.fromkeys(YEARS, 0.0)}, forms, pairs)
     return best
 
@@ -119,9 +119,9 @@ def _form(pairs: list[tuple[str, list[str]]]) -> str | None:
 def _sometimes(
     shares: Mapping[str, float], forms: Mapping[str, Form], pairs: list[tuple[str, list[str]]]
 ) -> str | None:
-    """The form that most texts say, if some say it in another one or not at all, and none as it stands."""
+    """The form that most texts say, if others say it in another one or not at all, and few as it stands."""
     best = max(shares, key=lambda name: shares[name], default=None)
-    if best is None or shares[best] < SOME:
+    if best is None or shares[best] < max(SOME, 2 * _share(pairs)):
         return None
     count = len(pairs)
     others = [(pairs[(row + count // 3) % count][0], words) for row, (_, words) in enumerate(pairs)]
