@@ -16,12 +16,10 @@ from torch import Tensor
 from torch.nn import functional
 
 from textsplice.policy.cases import Case, Keys
-from textsplice.policy.device import to_device
 from textsplice.policy.full.model import FullModel
 from textsplice.policy.full.tables import Tables, encode_tables
-from textsplice.policy.packing import Packing, pack, padding_mask
 from textsplice.policy.policy import Encoded
-from textsplice.policy.transformer import Context, sequences
+from textsplice.policy.reading import Known, Texts
 from textsplice.text.vocabulary import PAD_ID
 
 NEVER = float("-inf")
@@ -143,14 +141,14 @@ def first_scores(
 ) -> FirstScores:
     """The first decision at each canvas; `known` are the tables of the canvases before."""
     tables, table_start = encode_tables(policy, states.cases, canvases.case_of, canvases.copied, known)
-    packing = pack(canvases.lengths + 2)
-    canvas = _decode(policy, states, canvases, packing, tables, table_start)
+    starts = np.cumsum(canvases.lengths + 2) - (canvases.lengths + 2)
+    canvas = _decode(policy, states, canvases, starts, tables, table_start)
     case_of, lengths = canvases.case_of, canvases.lengths
     # A gap has the state of the token left of it; no gap is right of the last padding token.
     places = np.arange(int(lengths.max(initial=0)) + 1)
     inside = places <= lengths[:, None]
     row, place = np.nonzero(inside)
-    gaps = functional.embedding(policy.here(packing.start[row] + place), canvas)  # [all gaps, d]
+    gaps = functional.embedding(policy.here(starts[row] + place), canvas)  # [all gaps, d]
     keys: dict[int, Tensor] = {}
     first_gap = np.zeros(len(lengths), dtype=np.int64)
     over_keys = torch.full(inside.shape, NEVER, device=policy.device)
@@ -161,7 +159,7 @@ def first_scores(
         mine = case_of == case
         first_gap[mine] = np.cumsum(lengths[mine] + 1) - (lengths[mine] + 1)
     table = _table_scores(policy, states, canvases, gaps, inside, tables, table_start)
-    ends = functional.embedding(policy.here(packing.start), canvas) @ policy.first.stop  # [H]
+    ends = functional.embedding(policy.here(starts), canvas) @ policy.first.stop  # [H]
     every = torch.cat([over_keys, table.logsumexp(dim=2), ends[:, None]], dim=1)
     total = every.logsumexp(dim=1)
     return FirstScores(
@@ -174,7 +172,7 @@ def first_scores(
         case_of=case_of,
         lengths=lengths,
         canvas=canvas,
-        canvas_start=packing.start,
+        canvas_start=starts,
         tables=tables,
         table_start=table_start,
     )
@@ -255,29 +253,19 @@ def _decode(
     policy: FullModel,
     states: CaseStates,
     canvases: Canvases,
-    packing: Packing,
+    starts: NDArray[np.int64],
     tables: Tables,
     table_start: NDArray[np.int64],
 ) -> Tensor:
     there = np.arange(canvases.ids.shape[1]) < canvases.lengths[:, None]
-    columns = np.nonzero(there)[1]
-    places = np.repeat(packing.start, canvases.lengths) + 1 + columns
-    ids = np.full(packing.size, PAD_ID, dtype=np.int64)
+    lengths = canvases.lengths + 2
+    places = np.repeat(starts + 1, canvases.lengths) + np.nonzero(there)[1]
+    ids = np.full(int(lengths.sum()), PAD_ID, dtype=np.int64)
     ids[places] = canvases.ids[there]
-    ages = np.zeros(packing.size, dtype=np.int64)
+    ages = np.zeros_like(ids)
     ages[places] = np.minimum(canvases.ages[there], policy.shape.config.max_age)
     sizes = np.array([len(case.table) for case in states.cases], dtype=np.int64)[canvases.case_of]
-    contexts: list[Context] = []
-    row = 0
-    for block in packing.blocks:
-        rows = packing.order[row : row + block.rows]
-        row += block.rows
-        width = int(sizes[rows].max())
-        inside = np.minimum(np.arange(width), sizes[rows][:, None] - 1)
-        own = torch.from_numpy(table_start[rows][:, None] + inside)
-        contexts.append(Context(own, padding_mask(sizes[rows], width)))
-    read, contexts = to_device((sequences(policy.shape, packing, ids, ages), contexts), policy.device)
-    return policy.decode(read, tables.layers, contexts)
+    return policy.read_canvases(Texts(ids, ages, lengths), Known(tables.layers, table_start, sizes))
 
 
 def _encoded_places(
