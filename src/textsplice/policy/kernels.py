@@ -96,7 +96,7 @@ def mix(
 
 @njit(cache=True, nogil=True)
 def embed(
-    ids: I64,
+    ids: NDArray[np.integer],
     features: I64,
     lengths: I64,
     tokens: F32,
