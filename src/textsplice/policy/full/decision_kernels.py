@@ -59,15 +59,8 @@ def decide_first(
             for token in range(table_counts[h]):
                 if never[h, token]:
                     own[gap * width_table + token] = LOWEST
-        totals[h] = total_of(
-            scores[: count * width],
-            width,
-            key_counts[h],
-            own[: count * width_table],
-            width_table,
-            table_counts[h],
-            stops[h],
-        )
+        of_others = (scores, width, key_counts[h])
+        totals[h] = total_of(count, of_others, (own, width_table, table_counts[h]), stops[h])
         for gap in range(1, last[h] + 1):
             token_scores = own[gap * width_table : gap * width_table + table_counts[h]]
             keep_best(token_scores, table_shut[h], gap, of_table[0][h], of_table[1][h], of_table[2][h])
@@ -77,25 +70,25 @@ def decide_first(
 
 @njit(cache=True, nogil=True, fastmath=ANY_ORDER)
 def total_of(
-    scores: F32, width: int, count: int, own: F32, own_width: int, own_count: int, stop: np.float32
+    rows: int, one: tuple[F32, int, int], other: tuple[F32, int, int], stop: np.float32
 ) -> np.float32:
-    """The logarithm of the sum of exponentials: of the first columns of two matrices, and of one score."""
+    """The logarithm of the sum of exponentials: of two matrices, and of one score.
+
+    A matrix is flat; its width and how many of its columns count follow.
+    """
     highest = stop
-    for row in range(len(scores) // width):
-        part = scores[row * width : row * width + count]
-        for i in range(count):
-            highest = max(highest, part[i])
-        part = own[row * own_width : row * own_width + own_count]
-        for i in range(own_count):
-            highest = max(highest, part[i])
-    room = max(count, own_count)
+    for scores, width, count in (one, other):
+        for row in range(rows):
+            part = scores[row * width : row * width + count]
+            for i in range(count):
+                highest = max(highest, part[i])
+    room = max(one[2], other[2])
     exps, bits = np.empty(room, np.float32), np.empty(room, np.int32)
     total = np.float32(np.exp(stop - highest))
-    for row in range(len(scores) // width):
-        write_exps(scores[row * width : row * width + count], highest, exps, bits)
-        total += sum_of(exps[:count])
-        write_exps(own[row * own_width : row * own_width + own_count], highest, exps, bits)
-        total += sum_of(exps[:own_count])
+    for scores, width, count in (one, other):
+        for row in range(rows):
+            write_exps(scores[row * width : row * width + count], highest, exps, bits)
+            total += sum_of(exps[:count])
     return highest + np.log(total)
 
 
