@@ -76,7 +76,9 @@ def test_a_part_of_a_batch_left_on_the_cpu_is_noticed(kind: str, lost: str) -> N
 @pytest.mark.parametrize("ruled", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_search_stays_on_the_device(kind: str, ruled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plain, "best_of", best_by_tensors)  # as on the device, so that the same is read
+    # As on the device, so that the same is read.
+    monkeypatch.setattr(plain, "best_of", best_by_tensors)
+    monkeypatch.setattr(Policy, "compiled", False)
     some = problems(kind)[:4]
     if ruled:
         rules = (RequireFields(["f0"]), ForbidWords(["w9"]))
@@ -97,7 +99,8 @@ class Forgetful(FullPolicy):
         return torch.from_numpy(array)
 
 
-def test_a_search_that_forgets_its_device_is_noticed() -> None:
+def test_a_search_that_forgets_its_device_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Policy, "compiled", False)
     some = problems("full")[:4]
     with Recorded() as recorded:
         Forgetful(toy_shape()).eval().propose(some, SEARCH)

@@ -14,10 +14,17 @@ from textsplice.policy.cases import Case
 from textsplice.policy.checkpoint import new_policy
 from textsplice.policy.full.policy import FullPolicy
 from textsplice.policy.full.scores import encode_cases, first_scores, second_scores
+from textsplice.policy.policy import Policy
 from textsplice.policy.reference import Reference
 from textsplice.policy.transformer import NEIGHBOR
 from textsplice.ragged import Ragged
 from textsplice.text.vocabulary import BEGIN_ID, END_ID, MASK_ID
+
+
+@pytest.fixture(params=[True, False], autouse=True, ids=["compiled", "tensors"])
+def _compiled_or_not(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not request.param:
+        monkeypatch.setattr(Policy, "compiled", False)
 
 
 @torch.no_grad()

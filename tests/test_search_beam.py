@@ -21,6 +21,7 @@ from textsplice.policy.full.hypothesis import BeamSettings
 from textsplice.policy.full.policy import FullPolicy
 from textsplice.policy.lrt.beam import TokenSettings, search_tokens
 from textsplice.policy.lrt.policy import LrtPolicy
+from textsplice.policy.policy import Policy
 from textsplice.policy.problem import Outcome, Problem
 from textsplice.search.propose import PolicyProposer
 from textsplice.search.rules import ForbidWords, RequireFields, Rule
@@ -79,8 +80,13 @@ def assert_found(outcome: Outcome, expected: Sequence[Found]) -> None:
 
 
 # With seed 2 and a beam of 1, the best second decisions lead to canvases that were there before.
+@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize(("seed", "beam"), [(2, 1), (4, 2), (4, 4)])
-def test_splices_are_found_as_a_beam_in_loops_finds_them(seed: int, beam: int) -> None:
+def test_splices_are_found_as_a_beam_in_loops_finds_them(
+    seed: int, beam: int, compiled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not compiled:
+        monkeypatch.setattr(Policy, "compiled", False)
     policy = full_policy(seed)
     settings = BeamSettings(beam=beam, max_splices=8)
     some = problems("full")[:8]

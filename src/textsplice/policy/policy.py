@@ -18,8 +18,9 @@ from textsplice.policy.device import to_device
 from textsplice.policy.examples import TrainingSplit
 from textsplice.policy.kind import PolicyKind, policy_kind
 from textsplice.policy.output import PolicyOutput
-from textsplice.policy.packing import Block, pack
+from textsplice.policy.packing import Block, Packing, pack, padding_mask
 from textsplice.policy.problem import Outcome, Problem
+from textsplice.policy.reading import Known, Texts, read_texts
 from textsplice.policy.shape import PolicyShape
 from textsplice.policy.transformer import NEIGHBOR, Context, Decoder, Encoder, Sequences, sequences
 from textsplice.ragged import Ragged
@@ -61,6 +62,11 @@ class Policy(nn.Module):
     def device(self) -> torch.device:
         """Where its weights are."""
         return self.tokens.weight.device
+
+    @property
+    def compiled(self) -> bool:
+        """Whether compiled functions of the CPU may read and choose: where nothing is trained or rounded."""
+        return self.device.type == "cpu" and not (self.training or self.mixed_precision)
 
     def collate(self, split: TrainingSplit, store_tokens: Ragged, rows: NDArray[np.int64]) -> Any:
         """The batch of a training step over the examples `rows` of a split, on the CPU.
@@ -129,17 +135,49 @@ class Policy(nn.Module):
         return states.split([len(read.ids), nothing])[0]
 
     @torch.no_grad()
+    def read_texts(self, texts: Texts) -> Tensor:
+        """The encoder's states of texts one after another, `[N, d]`; ids are of the whole vocabulary."""
+        if self.compiled:
+            return read_texts(self.encoder, self.tokens.weight, self._embedded(texts))
+        packing = pack(texts.lengths)
+        return self.encode(self._packed(texts, packing))[self.here(packing.places())]
+
+    @torch.no_grad()
+    def read_canvases(self, canvases: Texts, tables: Known) -> Tensor:
+        """The decoder's states of canvases one after another, `[N, d]`."""
+        if self.compiled:
+            return read_texts(self.decoder, self.tokens.weight, self._embedded(canvases), tables)
+        packing = pack(canvases.lengths)
+        contexts: list[Context] = []
+        row = 0
+        for block in packing.blocks:
+            rows = packing.order[row : row + block.rows]
+            row += block.rows
+            lengths = tables.lengths[rows]
+            width = int(lengths.max())
+            inside = np.minimum(np.arange(width), lengths[:, None] - 1)
+            places = torch.from_numpy(tables.starts[rows][:, None] + inside)
+            contexts.append(Context(places, padding_mask(lengths, width)))
+        read = self._packed(canvases, packing)
+        states = self.decode(read, tables.layers, to_device(contexts, self.device))
+        return states[self.here(packing.places())]
+
+    def _embedded(self, texts: Texts) -> Texts:
+        return texts._replace(ids=self.shape.embed(texts.ids))
+
+    def _packed(self, texts: Texts, packing: Packing) -> Sequences:
+        read = sequences(self.shape, packing, packing.spread(texts.ids), packing.spread(texts.features))
+        return to_device(read, self.device)
+
+    @torch.no_grad()
     def encode_texts(self, texts: Sequence[NDArray[np.int32]]) -> list[Tensor]:
         """The encoding of each neighbor, `[L, d]`; it depends on nothing else, so it can be cached."""
         if not texts:
             return []
         tokens = Ragged.from_rows(texts)
-        packing = pack(tokens.lengths)
-        features = np.full(packing.size, NEIGHBOR, dtype=np.int64)
-        read = sequences(self.shape, packing, packing.spread(tokens.values), features)
-        flat = self.encode(to_device(read, self.device))
-        starts = zip(packing.start.tolist(), tokens.lengths.tolist(), strict=True)
-        return [flat[start : start + length] for start, length in starts]
+        features = np.full(len(tokens.values), NEIGHBOR, dtype=np.int64)
+        flat = self.read_texts(Texts(tokens.values, features, tokens.lengths))
+        return list(flat.split(tokens.lengths.tolist()))
 
     def encode_neighbors(self, cases: Sequence[Case], encodings: Encoded | None) -> list[Tensor]:
         """The encodings of each case's neighbors one after another, `[tokens, d]`."""

@@ -15,8 +15,8 @@ which do depend on the batch; that is why a problem holds each neighbor once.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from heapq import merge
-from typing import Any
 
 import numpy as np
 import torch
@@ -26,6 +26,7 @@ from torch import Tensor
 from textsplice.oracle.canvas import ID_MARKS, obstacle
 from textsplice.oracle.numbering import TABLE
 from textsplice.oracle.splice import Splice
+from textsplice.policy.full.best import Shut, best_first
 from textsplice.policy.full.hypothesis import INFINITY, BeamSettings, FirstDecision, Hypothesis
 from textsplice.policy.full.model import FullModel
 from textsplice.policy.full.pruning import prune
@@ -33,8 +34,10 @@ from textsplice.policy.full.scores import (
     Canvases,
     CaseStates,
     FirstScores,
+    Read,
     encode_cases,
-    first_scores,
+    read_canvases,
+    scores_of,
     second_scores,
 )
 from textsplice.policy.full.tables import Tables
@@ -83,29 +86,28 @@ class _Beams:
         self.live = [Hypothesis.empty(item) for item in range(len(problems) * settings.starts)]
         self.seen: list[set[bytes]] = [set() for _ in self.live]
         self.closed = [p.closed(k) for p, k in zip(problems, states.keys, strict=True)]
-        self.closed_columns: dict[tuple[int, bool, bool], NDArray[np.bool_]] = {}
         self.max_canvas = policy.shape.config.max_positions - 2
 
     def advance(self) -> None:
         """One more splice on each live canvas, and Stop where it is among the best."""
-        first = self._first_scores()
-        picks = self._first_decisions(first)
-        live = self._second_decisions(first, picks) if picks else []
+        read = self._read()
+        picks = self._first_decisions(read)
+        live = self._second_decisions(read, picks) if picks else []
         self.live = prune(live, self.outcomes, self.settings)
 
     def close(self) -> None:
         """After the last round: Stop is all that is left."""
         if not self.live:
             return
-        first = self._first_scores()
-        for hypothesis, stop in zip(self.live, first.stop.tolist(), strict=True):
+        stops: list[float] = best_first(self.policy, self._read(), self._shut(), 1).stop.tolist()
+        for hypothesis, stop in zip(self.live, stops, strict=True):
             if hypothesis.may_stop and stop > -INFINITY:
                 self._finish(hypothesis, stop)
 
-    def _first_scores(self) -> FirstScores:
-        first = first_scores(self.policy, self.states, self._canvases(), self.tables)
-        self.tables = first.tables
-        return first
+    def _read(self) -> Read:
+        read = read_canvases(self.policy, self.states, self._canvases(), self.tables)
+        self.tables = read.tables
+        return read
 
     def _case_of(self) -> NDArray[np.int64]:
         return np.array([h.item // self.settings.starts for h in self.live], dtype=np.int64)
@@ -125,119 +127,69 @@ class _Beams:
             copied[row, position[source == TABLE]] = True
         return Canvases(case_of, ids, lengths, ages, copied)
 
-    def _first_decisions(self, first: FirstScores) -> list[list[FirstDecision]]:
+    def _first_decisions(self, read: Read) -> list[list[FirstDecision]]:
         """The top K of each item; Stops among them finish their texts."""
         width = self.settings.beam
         if any(len(hypothesis.ids) for hypothesis in self.live):
-            found = self._best_first_decisions(first)
+            found, stops = self._best_first_decisions(read)
         else:
-            found = [self._best_of_start(first, row) for row in range(len(self.live))]
-        stops: list[float] = first.stop.tolist()
+            first = scores_of(self.policy, read)
+            found, stops = [self._best_of_start(first, row) for row in range(len(self.live))], first.stop
         picks: dict[int, list[FirstDecision]] = {}
         for hypothesis, own in zip(self.live, found, strict=True):
             picks.setdefault(hypothesis.item, []).extend(own)
         best = {item: sorted(p, key=FirstDecision.order)[:width] for item, p in picks.items()}
-        for hypothesis, stop in zip(self.live, stops, strict=True):
+        for hypothesis, stop in zip(self.live, stops.tolist(), strict=True):
             rivals = best[hypothesis.item]
             total = hypothesis.total + stop
             if hypothesis.may_stop and sum(rival.total > total for rival in rivals) < width:
                 self._finish(hypothesis, stop)
         return [p for p in best.values() if p]
 
-    def _best_first_decisions(self, first: FirstScores) -> list[list[FirstDecision]]:
-        """The top K of each hypothesis, all of which have a canvas."""
-        parts = zip(*self._best_parts(first), strict=True)
-        values, gaps, columns = (np.concatenate(pair, axis=1) for pair in parts)
-        order = np.lexsort((columns, gaps, -values), axis=1)[:, : self.settings.beam]
-        values, gaps, columns = (np.take_along_axis(part, order, 1) for part in (values, gaps, columns))
-        totals = np.array([h.total for h in self.live])[:, None] + values
+    def _best_first_decisions(self, read: Read) -> tuple[list[list[FirstDecision]], NDArray[np.float32]]:
+        """The top K of each hypothesis, all of which have a canvas; and their Stops."""
+        best = best_first(self.policy, read, self._shut(), self.settings.beam)
+        totals = np.array([h.total for h in self.live])[:, None] + best.values
+        rows = zip(best.gaps.tolist(), best.columns.tolist(), totals.tolist(), strict=True)
         return [
             [FirstDecision(row, *each) for each in zip(*own, strict=True) if each[2] > -INFINITY]
-            for row, own in enumerate(zip(gaps.tolist(), columns.tolist(), totals.tolist(), strict=True))
-        ]
+            for row, own in enumerate(rows)
+        ], best.stop
 
-    def _best_parts(self, first: FirstScores) -> Iterator[tuple[NDArray[Any], ...]]:
-        """Log-probabilities, gaps and columns of the best: among the table's tokens, among all other keys."""
-        width = self.settings.beam
-        total = first.total.cpu().numpy()[:, None]
-        shut = self._shut_gaps(first)
-        table = self._open_table(first).masked_fill_(self.policy.here(shut)[:, :, None], -INFINITY)
-        flat = table.flatten(1)
-        top = torch.topk(flat, min(width, flat.shape[1]), dim=1)
-        places = top.indices.cpu().numpy()
-        yield top.values.cpu().numpy() - total, places // table.shape[2], places % table.shape[2]
-        # The K best pairs are in the K gaps that have the best key.
-        highest = np.full(shut.shape, -np.inf, dtype=np.float32)
-        inside = np.arange(shut.shape[1]) <= first.lengths[:, None]
-        for case in first.keys:
-            self._close_keys(first, case)
-            of_case = (first.case_of == case)[:, None] & inside
-            highest[of_case] = first.keys[case].amax(dim=1).cpu().numpy()
-        highest[shut] = -np.inf
-        gaps = np.argsort(-highest, axis=1, kind="stable")[:, :width]
-        count = min(width, min(keys.shape[1] for keys in first.keys.values()))
-        shape = (len(self.live), gaps.shape[1], count)
-        values, columns = np.empty(shape, dtype=np.float32), np.empty(shape, dtype=np.int64)
-        for case, keys in first.keys.items():
-            rows = np.flatnonzero(first.case_of == case)
-            inside_canvas = np.minimum(gaps[rows], first.lengths[rows][:, None])
-            at = self.policy.here((first.first_gap[rows][:, None] + inside_canvas).ravel())
-            top = torch.topk(keys.index_select(0, at), count, dim=1)
-            values[rows] = top.values.cpu().numpy().reshape(len(rows), *shape[1:])
-            columns[rows] = self.states.open[case][top.indices.cpu().numpy()].reshape(len(rows), *shape[1:])
-        values[np.take_along_axis(highest, gaps, 1) == -np.inf] = -np.inf
-        flat_gaps = np.repeat(gaps, count, axis=1)
-        yield values.reshape(len(gaps), -1) - total, flat_gaps, columns.reshape(len(gaps), -1)
-
-    def _shut_gaps(self, first: FirstScores) -> NDArray[np.bool_]:
-        """The gaps that no splice may begin at: before begin, after end, beyond the canvas."""
-        places = np.arange(first.table.shape[1])
-        last = first.lengths - np.array([h.ended for h in self.live])
-        return (places > last[:, None]) | (places == 0)
-
-    def _open_table(self, first: FirstScores) -> Tensor:
-        """The scores of the table's tokens without those that are closed."""
+    def _shut(self) -> Shut:
+        """What no splice of each live canvas may begin with: all but forced values, where there are any."""
+        ended = np.array([h.ended for h in self.live])
+        table, keys = self.closed_keys
+        at = 2 * self._case_of() + ended
+        shut = Shut(table[at], keys[at], np.array([len(h.ids) for h in self.live]) - ended)
         for row, hypothesis in enumerate(self.live):
-            case = hypothesis.item // self.settings.starts
-            size = len(self.problems[case].case.table)
-            shut = self._is_closed(case, begun=True, ended=hypothesis.ended)[:size]
             if hypothesis.forced:
-                shut = shut | ~np.isin(np.arange(size), [segment.start for segment in hypothesis.forced])
-            if shut.any():
-                first.table[row, :, : len(shut)].index_fill_(
-                    1, self.policy.here(np.flatnonzero(shut)), -INFINITY
-                )
-        return first.table
+                shut.keys[row] = True
+                begins = [segment.start for segment in hypothesis.forced]
+                shut.table[row] |= ~np.isin(np.arange(shut.table.shape[1]), begins)
+        return shut
 
-    def _close_keys(self, first: FirstScores, case: int) -> None:
-        """Excludes the keys that are closed to the canvases of a case: all, where values are forced."""
-        keys, columns = first.keys[case], self.states.open[case]
-        closed = {
-            ended: self.policy.here(np.flatnonzero(self._is_closed(case, begun=True, ended=ended)[columns]))
-            for ended in (False, True)
-        }
-        for row in np.flatnonzero(first.case_of == case).tolist():
-            hypothesis, at = self.live[row], int(first.first_gap[row])
-            own = keys[at : at + len(hypothesis.ids) + 1]
-            if hypothesis.forced:
-                own.fill_(-INFINITY)
-            else:
-                own.index_fill_(1, closed[hypothesis.ended], -INFINITY)
+    @cached_property
+    def closed_keys(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """The tokens of each case's table that are closed, and its open columns: before end and after."""
+        sizes = self.states.table_sizes
+        table = np.ones((2 * len(sizes), int(sizes.max())), dtype=np.bool_)
+        keys = np.ones((2 * len(sizes), max(map(len, self.states.open))), dtype=np.bool_)
+        for row in range(len(table)):
+            case, ended = divmod(row, 2)
+            closed = self._is_closed(case, begun=True, ended=bool(ended))
+            table[row, : sizes[case]] = closed[: sizes[case]]
+            keys[row, : len(self.states.open[case])] = closed[self.states.open[case]]
+        return table, keys
 
     def _is_closed(self, case: int, *, begun: bool, ended: bool) -> NDArray[np.bool_]:
         """The keys that no splice of a canvas may begin with: begin must come first, end last."""
-        state = (case, begun, ended)
-        closed = self.closed_columns.get(state)
-        if closed is None:
-            word = self.states.keys[case].word
-            closed = (word == BEGIN_ID) == begun
-            if ended:
-                closed |= word == END_ID
-            by_rules = self.closed[case]
-            if by_rules is not None:
-                closed |= by_rules
-            self.closed_columns[state] = closed
-        return closed
+        word = self.states.keys[case].word
+        closed = (word == BEGIN_ID) == begun
+        if ended:
+            closed |= word == END_ID
+        by_rules = self.closed[case]
+        return closed if by_rules is None else closed | by_rules
 
     def _best_of_start(self, first: FirstScores, row: int) -> list[FirstDecision]:
         """The top K on an empty canvas: of the source whose best key has its rank among the sources."""
@@ -258,14 +210,12 @@ class _Beams:
         best = order[: self.settings.beam].tolist()
         return [FirstDecision(row, 0, at, hypothesis.total + float(scores[at])) for at in best]
 
-    def _second_decisions(
-        self, first: FirstScores, picks: Sequence[Sequence[FirstDecision]]
-    ) -> list[Hypothesis]:
+    def _second_decisions(self, read: Read, picks: Sequence[Sequence[FirstDecision]]) -> list[Hypothesis]:
         """The top K of each item among all that can follow its first decisions; each canvas once."""
         flat = [pick for item in picks for pick in item]
         scores = second_scores(
             self.policy,
-            first,
+            read,
             np.array([pick.row for pick in flat], dtype=np.int64),
             np.array([pick.start for pick in flat], dtype=np.int64),
             np.array([pick.column for pick in flat], dtype=np.int64),
@@ -294,7 +244,6 @@ class _Beams:
 
     def _restrict_second(self, scores: Tensor, picks: Sequence[FirstDecision]) -> Tensor:
         """Second scores without what end, the rules and the number of positions rule out."""
-        scores = scores.clone()
         for row, pick in enumerate(picks):
             hypothesis = self.live[pick.row]
             case = hypothesis.item // self.settings.starts

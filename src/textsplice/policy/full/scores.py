@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -16,15 +18,23 @@ from torch import Tensor
 from torch.nn import functional
 
 from textsplice.policy.cases import Case, Keys
-from textsplice.policy.device import to_device
+from textsplice.policy.full.decision_kernels import decide_second
 from textsplice.policy.full.model import FullModel
 from textsplice.policy.full.tables import Tables, encode_tables
-from textsplice.policy.packing import Packing, pack, padding_mask
 from textsplice.policy.policy import Encoded
-from textsplice.policy.transformer import Context, sequences
+from textsplice.policy.reading import Known, Texts
+from textsplice.policy.vectors import VECTOR
 from textsplice.text.vocabulary import PAD_ID
 
 NEVER = float("-inf")
+
+
+class KeyColumns(NamedTuple):
+    """The keys of cases as the columns of matrices one after another, each `VECTOR` wide or a multiple."""
+
+    flat: NDArray[np.float32]
+    at: NDArray[np.int64]  # where each case's begins
+    counts: NDArray[np.int64]  # how many keys it has
 
 
 @dataclass(frozen=True)
@@ -40,7 +50,20 @@ class CaseStates:
     neighbor_start: NDArray[np.int64]  # where each case begins in them, and where the last ends
     words: Tensor  # [V, d]
     word_ends: Tensor
+    table_sizes: NDArray[np.int64]  # [cases]
     table_shut: NDArray[np.bool_]  # [cases, S]: padding, and what no splice may begin with
+
+    @cached_property
+    def key_columns(self) -> KeyColumns:
+        """The keys of all cases, as compiled functions multiply them."""
+        counts = np.array([len(keys) for keys in self.first_keys], dtype=np.int64)
+        widths = -(-counts // VECTOR) * VECTOR
+        parts = [
+            functional.pad(keys, (0, 0, 0, int(width) - len(keys))).T.flatten()
+            for keys, width in zip(self.first_keys, widths, strict=True)
+        ]
+        sizes = np.array([len(part) for part in parts], dtype=np.int64)
+        return KeyColumns(torch.cat(parts).numpy(), np.cumsum(sizes) - sizes, counts)
 
 
 @dataclass(frozen=True)
@@ -60,12 +83,25 @@ class Canvases:
 
 
 @dataclass(frozen=True)
-class FirstScores:
+class Read:
+    """Canvases and their tables, as the decoder has read them: what both decisions need."""
+
+    states: CaseStates
+    case_of: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    canvas: Tensor  # [tokens of canvases, with one padding token on either side; d]
+    canvas_start: NDArray[np.int64]  # [H]
+    tables: Tables
+    table_start: NDArray[np.int64]  # [H]
+
+
+@dataclass(frozen=True)
+class FirstScores(Read):
     """First decisions, as scores with the softmax `exp(score - total)`; -inf where nothing is allowed.
 
     `keys[c]` holds a row for each gap of each canvas of case c, and a column for each of its open columns;
     the gaps of hypothesis h begin at row `first_gap[h]`. By far the largest tensors of a search: the caller
-    may overwrite them, and `table`. The rest is what the second decision needs.
+    may overwrite them, and `table`.
     """
 
     keys: dict[int, Tensor]
@@ -73,13 +109,6 @@ class FirstScores:
     table: Tensor  # [H, G, S]
     total: Tensor  # [H]
     stop: Tensor  # [H]: log-probabilities
-    states: CaseStates
-    case_of: NDArray[np.int64]
-    lengths: NDArray[np.int64]
-    canvas: Tensor
-    canvas_start: NDArray[np.int64]
-    tables: Tables
-    table_start: NDArray[np.int64]  # [H]
 
     def of(self, hypothesis: int) -> Tensor:
         """The log-probabilities of one hypothesis, `[its gaps, its columns]`."""
@@ -133,24 +162,46 @@ def encode_cases(policy: FullModel, cases: Sequence[Case], encodings: Encoded | 
         neighbor_start=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         words=words,
         word_ends=policy.second.word_keys(words),
+        table_sizes=np.array(lengths, dtype=np.int64),
         table_shut=table_shut,
     )
 
 
 @torch.no_grad()
+def read_canvases(
+    policy: FullModel, states: CaseStates, canvases: Canvases, known: Tables | None = None
+) -> Read:
+    """Reads each canvas; `known` are the tables of the canvases before."""
+    case_of, lengths = canvases.case_of, canvases.lengths
+    tables, table_start = encode_tables(policy, states.cases, case_of, canvases.copied, known)
+    starts = np.cumsum(lengths + 2) - (lengths + 2)
+    there = np.arange(canvases.ids.shape[1]) < lengths[:, None]
+    places = np.repeat(starts + 1, lengths) + np.nonzero(there)[1]
+    ids = np.full(int((lengths + 2).sum()), PAD_ID, dtype=np.int64)
+    ids[places] = canvases.ids[there]
+    ages = np.zeros_like(ids)
+    ages[places] = np.minimum(canvases.ages[there], policy.shape.config.max_age)
+    known_tables = Known(tables.layers, table_start, states.table_sizes[case_of])
+    canvas = policy.read_canvases(Texts(ids, ages, lengths + 2), known_tables)
+    return Read(states, case_of, lengths, canvas, starts, tables, table_start)
+
+
 def first_scores(
     policy: FullModel, states: CaseStates, canvases: Canvases, known: Tables | None = None
 ) -> FirstScores:
-    """The first decision at each canvas; `known` are the tables of the canvases before."""
-    tables, table_start = encode_tables(policy, states.cases, canvases.case_of, canvases.copied, known)
-    packing = pack(canvases.lengths + 2)
-    canvas = _decode(policy, states, canvases, packing, tables, table_start)
-    case_of, lengths = canvases.case_of, canvases.lengths
+    """The first decision at each canvas."""
+    return scores_of(policy, read_canvases(policy, states, canvases, known))
+
+
+@torch.no_grad()
+def scores_of(policy: FullModel, read: Read) -> FirstScores:
+    """The first decision at canvases that have been read."""
+    states, case_of, lengths = read.states, read.case_of, read.lengths
     # A gap has the state of the token left of it; no gap is right of the last padding token.
     places = np.arange(int(lengths.max(initial=0)) + 1)
     inside = places <= lengths[:, None]
     row, place = np.nonzero(inside)
-    gaps = functional.embedding(policy.here(packing.start[row] + place), canvas)  # [all gaps, d]
+    gaps = functional.embedding(policy.here(read.canvas_start[row] + place), read.canvas)  # [all gaps, d]
     keys: dict[int, Tensor] = {}
     first_gap = np.zeros(len(lengths), dtype=np.int64)
     over_keys = torch.full(inside.shape, NEVER, device=policy.device)
@@ -160,139 +211,135 @@ def first_scores(
         over_keys[policy.here(row[own]), policy.here(place[own])] = scores.logsumexp(dim=1)
         mine = case_of == case
         first_gap[mine] = np.cumsum(lengths[mine] + 1) - (lengths[mine] + 1)
-    table = _table_scores(policy, states, canvases, gaps, inside, tables, table_start)
-    ends = functional.embedding(policy.here(packing.start), canvas) @ policy.first.stop  # [H]
+    table = _table_scores(policy, read, gaps, inside)
+    ends = functional.embedding(policy.here(read.canvas_start), read.canvas) @ policy.first.stop  # [H]
     every = torch.cat([over_keys, table.logsumexp(dim=2), ends[:, None]], dim=1)
     total = every.logsumexp(dim=1)
     return FirstScores(
-        keys=keys,
-        first_gap=first_gap,
-        table=table,
-        total=total,
-        stop=ends - total,
-        states=states,
-        case_of=case_of,
-        lengths=lengths,
-        canvas=canvas,
-        canvas_start=packing.start,
-        tables=tables,
-        table_start=table_start,
+        **vars(read), keys=keys, first_gap=first_gap, table=table, total=total, stop=ends - total
     )
 
 
 @torch.no_grad()
 def second_scores(
     policy: FullModel,
-    first: FirstScores,
+    read: Read,
     hypothesis: NDArray[np.int64],
     start: NDArray[np.int64],
     column: NDArray[np.int64],
 ) -> Tensor:
     """The second decision after each of `M` first ones: `log_probs[m, stop, end - begin - 1]`.
 
-    `hypothesis` says which canvas of `first`. The last axis is the length of the span: index 0 is
+    `hypothesis` says which canvas of `read`. The last axis is the length of the span: index 0 is
     `end == begin + 1`. Exactly -inf where `stop < start`, beyond the canvas, beyond the source or the table's
     segment, and where the span would end at a mask.
     """
-    head = policy.second
-    states = first.states
-    case_of = first.case_of[hypothesis]
+    states = read.states
+    case_of = read.case_of[hypothesis]
     limit = np.array([states.keys[c].limit[k] for c, k in zip(case_of, column, strict=True)])
-    lengths = first.lengths[hypothesis]
-    place = _encoded_places(first, hypothesis, column)
+    counts = limit - column
+    spans = np.arange(int(counts.max(initial=1)))
+    shut = spans >= counts[:, None]
+    for row, (case, first, count) in enumerate(zip(case_of, column, counts, strict=True)):
+        shut[row, :count] = ~states.keys[case].allowed[first : first + count]
+    decide = _second_compiled if policy.compiled else _second_by_tensors
+    return decide(policy, read, hypothesis, start, _places(read, hypothesis, column), counts, shut)
 
-    longest = int(lengths.max(initial=0))
-    stops = np.arange(longest + 1)
+
+def _second_compiled(
+    policy: FullModel,
+    read: Read,
+    hypothesis: NDArray[np.int64],
+    start: NDArray[np.int64],
+    places: tuple[NDArray[np.int64], NDArray[np.int64]],
+    counts: NDArray[np.int64],
+    shut: NDArray[np.bool_],
+) -> Tensor:
+    states, canvas, lengths = read.states, read.canvas, read.lengths[hypothesis]
+    gap = read.canvas_start[hypothesis] + start
+    kinds, rows = places
+    to_canvas = to_keys = torch.zeros(len(hypothesis), canvas.shape[1])
+    if policy.second.conditioned:
+        begin = torch.empty_like(to_keys)
+        for kind, encoded in enumerate((states.neighbors, read.tables.encoded, states.words)):
+            mine = torch.from_numpy(np.flatnonzero(kinds == kind))
+            begin[mine] = encoded[torch.from_numpy(rows[kinds == kind])]
+        to_canvas, to_keys = policy.second.condition(canvas[torch.from_numpy(gap)], begin)
+    scores = torch.full((len(hypothesis), int(lengths.max(initial=0)) + 1, shut.shape[1]), NEVER)
+    of_neighbors, of_tables, of_words = (
+        own.numpy().reshape(-1) for own in (states.neighbor_ends, read.tables.ends, states.word_ends)
+    )
+    decide_second(
+        canvas.numpy().reshape(-1),
+        canvas.shape[1],
+        gap + 1,
+        start,
+        lengths - start + 1,
+        to_canvas.contiguous().numpy(),
+        (of_neighbors, of_tables, of_words),
+        kinds,
+        rows,
+        counts,
+        to_keys.contiguous().numpy(),
+        shut,
+        scores.numpy(),
+    )
+    return scores
+
+
+def _second_by_tensors(
+    policy: FullModel,
+    read: Read,
+    hypothesis: NDArray[np.int64],
+    start: NDArray[np.int64],
+    places: tuple[NDArray[np.int64], NDArray[np.int64]],
+    counts: NDArray[np.int64],
+    shut: NDArray[np.bool_],
+) -> Tensor:
+    head, states, lengths = policy.second, read.states, read.lengths[hypothesis]
+    stops = np.arange(int(lengths.max(initial=0)) + 1)
     # The canvas begins after one padding token, so the token that follows `stop` is at `stop + 1`.
-    follows = first.canvas_start[hypothesis][:, None] + 1 + np.minimum(stops, lengths[:, None])
-    canvas = functional.embedding(policy.here(follows), first.canvas)
-
-    spans = np.arange(int((limit - column).max(initial=1)))
-    inside = np.minimum(spans, (limit - column - 1)[:, None])
-    ends = torch.cat([states.neighbor_ends, first.tables.ends, states.word_ends])
+    follows = read.canvas_start[hypothesis][:, None] + 1 + np.minimum(stops, lengths[:, None])
+    canvas = functional.embedding(policy.here(follows), read.canvas)
+    kind, row = places
+    place = row + np.array([0, len(states.neighbors), len(states.neighbors) + len(read.tables.encoded)])[kind]
+    inside = np.minimum(np.arange(shut.shape[1]), (counts - 1)[:, None])
+    ends = torch.cat([states.neighbor_ends, read.tables.ends, states.word_ends])
     keys = functional.embedding(policy.here(place[:, None] + inside), ends)
     if head.conditioned:
-        gap = policy.here(first.canvas_start[hypothesis] + start)
-        encoded = torch.cat([states.neighbors, first.tables.encoded, states.words])
+        gap = policy.here(read.canvas_start[hypothesis] + start)
+        encoded = torch.cat([states.neighbors, read.tables.encoded, states.words])
         begin = functional.embedding(policy.here(place), encoded)
-        to_canvas, to_keys = head.condition(functional.embedding(gap, first.canvas), begin)
+        to_canvas, to_keys = head.condition(functional.embedding(gap, read.canvas), begin)
         canvas, keys = canvas + to_canvas[:, None], keys + to_keys[:, None]
-
-    end_allowed = np.stack(
-        [
-            states.keys[c].allowed[np.minimum(k + spans, len(states.keys[c]) - 1)]
-            for c, k in zip(case_of, column, strict=True)
-        ]
-    ) & (spans < (limit - column)[:, None])
-    stop_allowed = (stops >= start[:, None]) & (stops <= lengths[:, None])
-    allowed = policy.here(stop_allowed[:, :, None] & end_allowed[:, None, :])
-    scores = (canvas @ keys.mT).masked_fill(~allowed, NEVER)
+    stop_shut = (stops < start[:, None]) | (stops > lengths[:, None])
+    closed = policy.here(stop_shut[:, :, None] | shut[:, None, :])
+    scores = (canvas @ keys.mT).masked_fill(closed, NEVER)
     return scores - scores.flatten(1).logsumexp(dim=1)[:, None, None]
 
 
-def _table_scores(
-    policy: FullModel,
-    states: CaseStates,
-    canvases: Canvases,
-    gaps: Tensor,
-    inside: NDArray[np.bool_],
-    tables: Tables,
-    table_start: NDArray[np.int64],
-) -> Tensor:
+def _table_scores(policy: FullModel, read: Read, gaps: Tensor, inside: NDArray[np.bool_]) -> Tensor:
     """The scores of all gaps with the tokens of their own table, `[H, G, S]`."""
     grid = np.cumsum(inside).reshape(inside.shape) - 1
     canvas = functional.embedding(policy.here(grid), gaps)
-    sizes = np.array([len(case.table) for case in states.cases], dtype=np.int64)[canvases.case_of]
+    sizes = read.states.table_sizes[read.case_of]
     width = int(sizes.max(initial=1))
-    places = table_start[:, None] + np.minimum(np.arange(width), sizes[:, None] - 1)
-    own = functional.embedding(policy.here(places), tables.first_keys)
+    places = read.table_start[:, None] + np.minimum(np.arange(width), sizes[:, None] - 1)
+    own = functional.embedding(policy.here(places), read.tables.first_keys)
     scores = torch.bmm(canvas, own.mT)
-    shut = ~inside[:, :, None] | states.table_shut[canvases.case_of, :width][:, None]
+    shut = ~inside[:, :, None] | read.states.table_shut[read.case_of, :width][:, None]
     return scores.masked_fill_(policy.here(shut), NEVER)
 
 
-def _decode(
-    policy: FullModel,
-    states: CaseStates,
-    canvases: Canvases,
-    packing: Packing,
-    tables: Tables,
-    table_start: NDArray[np.int64],
-) -> Tensor:
-    there = np.arange(canvases.ids.shape[1]) < canvases.lengths[:, None]
-    columns = np.nonzero(there)[1]
-    places = np.repeat(packing.start, canvases.lengths) + 1 + columns
-    ids = np.full(packing.size, PAD_ID, dtype=np.int64)
-    ids[places] = canvases.ids[there]
-    ages = np.zeros(packing.size, dtype=np.int64)
-    ages[places] = np.minimum(canvases.ages[there], policy.shape.config.max_age)
-    sizes = np.array([len(case.table) for case in states.cases], dtype=np.int64)[canvases.case_of]
-    contexts: list[Context] = []
-    row = 0
-    for block in packing.blocks:
-        rows = packing.order[row : row + block.rows]
-        row += block.rows
-        width = int(sizes[rows].max())
-        inside = np.minimum(np.arange(width), sizes[rows][:, None] - 1)
-        own = torch.from_numpy(table_start[rows][:, None] + inside)
-        contexts.append(Context(own, padding_mask(sizes[rows], width)))
-    read, contexts = to_device((sequences(policy.shape, packing, ids, ages), contexts), policy.device)
-    return policy.decode(read, tables.layers, contexts)
-
-
-def _encoded_places(
-    first: FirstScores, hypothesis: NDArray[np.int64], column: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """The place of each column of a hypothesis in `[neighbors of all cases | tables | words]`."""
-    states = first.states
-    sizes = np.diff(states.neighbor_start)
-    tables = len(states.neighbors)
-    words = tables + len(first.tables.encoded)
-    case = first.case_of[hypothesis]
-    table_length = np.array([len(c.table) for c in states.cases], dtype=np.int64)[case]
-    beyond_table = column - table_length
-    return np.select(
-        [beyond_table < 0, beyond_table < sizes[case]],
-        [tables + first.table_start[hypothesis] + column, states.neighbor_start[case] + beyond_table],
-        words + beyond_table - sizes[case],
-    )
+def _places(
+    read: Read, hypothesis: NDArray[np.int64], column: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where each column of a hypothesis is: 0 among the neighbors of all cases, 1 the tables, 2 the words."""
+    states = read.states
+    case = read.case_of[hypothesis]
+    size = np.diff(states.neighbor_start)[case]
+    beyond_table = column - states.table_sizes[case]
+    kind = np.select([beyond_table < 0, beyond_table < size], [1, 0], 2)
+    of_table = read.table_start[hypothesis] + column
+    of_neighbor = states.neighbor_start[case] + beyond_table
+    return kind, np.choose(kind, (of_neighbor, of_table, beyond_table - size))

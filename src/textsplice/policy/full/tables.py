@@ -14,10 +14,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from textsplice.policy.cases import Case
-from textsplice.policy.device import to_device
 from textsplice.policy.full.model import FullModel
-from textsplice.policy.packing import pack
-from textsplice.policy.transformer import sequences
+from textsplice.policy.reading import Texts
 
 Flagged = tuple[int, bytes]  # a case, and which tokens of its table are on the canvas
 
@@ -89,14 +87,13 @@ def _keep(known: Tables, wanted: dict[Flagged, NDArray[np.bool_]], new: Tables |
 
 @torch.no_grad()
 def _encode(policy: FullModel, cases: Sequence[Case], wanted: dict[Flagged, NDArray[np.bool_]]) -> Tables:
-    sizes = np.array([len(flags) for flags in wanted.values()], dtype=np.int64)
-    packing = pack(sizes)
-    ids = packing.spread(np.concatenate([cases[case].table for case, _ in wanted]))
-    features = packing.spread(np.concatenate(list(wanted.values())).astype(np.int32))
-    read = to_device(sequences(policy.shape, packing, ids, features), policy.device)
-    encoded = policy.encode(read)
+    lengths = np.array([len(flags) for flags in wanted.values()], dtype=np.int64)
+    ids = np.concatenate([cases[case].table for case, _ in wanted])
+    copied = np.concatenate(list(wanted.values())).astype(np.int64)
+    encoded = policy.read_texts(Texts(ids, copied, lengths))
+    starts = np.cumsum(lengths) - lengths
     return Tables(
-        dict(zip(wanted, packing.start.tolist(), strict=True)),
+        dict(zip(wanted, starts.tolist(), strict=True)),
         encoded,
         policy.decoder.project_tables(encoded),
         policy.first.table_keys(encoded),

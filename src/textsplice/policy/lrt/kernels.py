@@ -10,42 +10,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from textsplice.policy.vectors import ANY_ORDER, sum_of, write_exps
+
 F32 = NDArray[np.float32]
 I64 = NDArray[np.int64]
 
-# Sums in any order, so that several products are added at once; nothing else of what fast math allows.
-ANY_ORDER = {"reassoc", "contract", "nsz"}
-# exp(x) = 2^n exp(r) with |r| <= log(2) / 2, and exp(r) as in Cephes' expf; log(2) is HIGH + LOW.
-LEAST = np.float32(-87.0)  # exp of less would be no normal number
-LOG2E, HALF, ONE = np.float32(1.44269504), np.float32(0.5), np.float32(1)
-HIGH, LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)
-P0, P1, P2 = np.float32(1.9875691500e-4), np.float32(1.3981999507e-3), np.float32(8.3334519073e-3)
-P3, P4, P5 = np.float32(4.1665795894e-2), np.float32(1.6666665459e-1), np.float32(5.0000001201e-1)
-EXPONENT_BIAS, EXPONENT_SHIFT = np.int32(127), np.int32(23)
 BLOCK = 64  # shares that are looked at together
-
-
-@njit(cache=True, nogil=True, fastmath={"contract", "nsz"})
-def write_exps(values: F32, highest: np.float32, exps: F32, bits: NDArray[np.int32]) -> None:
-    """Writes exp(value - highest); unlike NumPy's, it is compiled to vectors. `bits` is room for as many."""
-    powers = bits.view(np.float32)
-    for i in range(len(values)):
-        x = max(values[i] - highest, LEAST)
-        n = np.floor(x * LOG2E + HALF)
-        r = x - n * HIGH - n * LOW
-        exps[i] = (((((P0 * r + P1) * r + P2) * r + P3) * r + P4) * r + P5) * r * r + r + ONE
-        bits[i] = (np.int32(n) + EXPONENT_BIAS) << EXPONENT_SHIFT
-    for i in range(len(values)):
-        exps[i] *= powers[i]
-
-
-@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
-def sum_of(values: F32) -> np.float32:
-    """The sum of some numbers."""
-    total = np.float32(0)
-    for i in range(len(values)):  # a loop over the values themselves is not compiled to vectors
-        total += values[i]
-    return total
 
 
 @njit(cache=True, nogil=True, fastmath=ANY_ORDER)
