@@ -264,6 +264,13 @@ def test_a_number_alone_may_be_written_in_few_ways(value: str, forms: set[str]) 
     assert set(alone(value).values()) == forms
 
 
+@pytest.mark.parametrize("value", ["9" * 5000, "9" * 5000 + ",50 €", "1" + ",000" * 2000, "0," + "9" * 5000])
+def test_a_number_of_thousands_of_digits_is_no_error(value: str) -> None:
+    text = "It costs a lot, 5 times as much."
+    examples = [Example(str(n), Table.of({"price": value}), text) for n in range(20)]
+    assert find_forms(examples) == ()
+
+
 def test_a_year_is_not_enough_if_some_texts_say_the_whole_date() -> None:
     examples = [
         Example(str(n), Table.of({"name": f"N{n}", "born": f"19{n}-0{n % 9 + 1}-1{n % 8 + 1}"}), text)

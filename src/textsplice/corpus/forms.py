@@ -39,7 +39,7 @@ PERCENT = "number 50 of 0.5"  # as spreadsheets keep 50 %
 ALONE = "number "  # before the form of a number without its unit
 # A number with a decimal mark or a unit. Of 1.250 nobody knows which it is; it has neither.
 _AMOUNT = re.compile(
-    r"(?P<sign>[£$€])?\s?(?P<number>\d{1,3}(?:[.,]\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,]\d{1,2})?|0[.,]\d+)"
+    r"(?P<sign>[£$€])?\s?(?P<number>\d{1,3}(?:[.,]\d{3}){1,5}(?:[.,]\d{1,2})?|\d{1,18}(?:[.,]\d{1,2})?|0[.,]\d+)"
     r"\s?(?P<unit>[^\W\d_]{1,12}[²³]?|[£$€%°])?"
 )
 _SIGNS = ("£", "$", "€")
