@@ -6,9 +6,9 @@
 The yardstick is `transformers`' BART of the writer's size: random weights, beam 5, texts as long as the
 references. Beside it: the run's own S2S+copy or LRT with a beam of 5 and its most probable text, the same
 texts as drafts (the cost of provenance), with alternatives and, like BART's, without; the run's own settings
-and, with `--full`, FULL with one beam of 5 as in the paper and with its own settings. With `--baseline`, the
-`src` of another checkout writes the same batches in a process of its own, in turns with this one, and texts
-and splices are compared. `--only` names ways by a part of their names.
+and, with `--full`, FULL with one beam of 5 as in the paper, with the package's defaults and with its own
+settings. With `--baseline`, the `src` of another checkout writes the same batches in a process of its own, in
+turns with this one, and texts and splices are compared. `--only` names ways by a part of their names.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ def ways(writer: Splicer, full: Splicer | None) -> dict[str, tuple[Splicer, Sear
     if full is not None:
         found["FULL, one beam of 5, most probable"] = (full, PAPER)
         found["FULL, one beam of 5, alternatives 0"] = (full, alone(PAPER))
+        found["FULL, the package's defaults"] = (full, SearchConfig())
         found["FULL, its own settings"] = (full, full.config.search)
     return found
 

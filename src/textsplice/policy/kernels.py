@@ -77,7 +77,7 @@ def mix(
                 for column in range(width):
                     own[column] *= total
             first_value = keys + d + head * size
-            if wide == size:
+            if wide == size:  # tiles fit heads, and can be written where they belong
                 to = starts[text] * d + head * size
                 multiply(shares, 0, width, rows, read, first_value, read_step, count, out, to, d, size)
                 continue

@@ -3,9 +3,9 @@
 Texts stand one after another without padding, some hundred tokens at a time go through all layers, so that
 they stay in the processor's cache, and what stands between two products is compiled (`kernels`).
 
-Products are oneDNN's where the processor has vectors of 512 bits: MKL, which torch takes for float32, uses
-half of each on processors that are not Intel's. oneDNN compiles a product for each number of rows, so there
-are few of them; the rows that fill up the last are never read.
+Products are oneDNN's where the processor has vectors of 512 bits: MKL, which torch takes for float32, was
+half as fast on one of AMD's (docs/speed.md). oneDNN compiles a product for each number of rows, so there are
+few of them; the rows that fill up the last are never read.
 """
 
 from __future__ import annotations
