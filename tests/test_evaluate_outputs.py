@@ -315,3 +315,20 @@ def test_references_without_tables_are_scored_and_slots_are_said_to_be_left_out(
     assert system["scores"][0]["value"] == pytest.approx(1.0)
     assert system["scores"][0]["data"] == str(references)
     assert told == "slots are not checked: the references have no tables.\n"
+
+
+def test_what_generate_writes_as_a_spreadsheet_is_scored_alike(
+    one_file: Path, prepared: Path, tmp_path: Path, command: typer.Typer
+) -> None:
+    generate = typer.Typer()
+    generate_command.register(generate)
+    values: list[float] = []
+    for name in ("dev.jsonl", "dev.csv", "dev.tsv"):
+        invoke(generate, prepared, one_file, "--split", "dev", "--out", tmp_path / name, "--quiet")
+        asked = (tmp_path / name, "--metrics", "BLEU", "--json", "--references", one_file)
+        found, _ = invoke(command, *asked, "--text-column", "said")
+        values.append(found["systems"][0]["scores"][0]["value"])
+    assert len(set(values)) == 1
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(InputError, match="there is no column 'id'"):
+        read_outputs(tmp_path / "other.csv")

@@ -226,6 +226,7 @@ def test_the_best_is_close_to_people_and_right() -> None:
     swap, drafts = result("swap", 60.0, 0.0), result("drafts", 62.0, 4.0)
     assert best_of([swap, drafts]) is swap
     assert "untrained swap is better" in verdict([swap, drafts], swap)
+    assert best_of([swap, replace(swap, name="drafts", bleu=swap.bleu + 0.01)]) is swap  # shown alike
     assert best_of([swap, replace(drafts, slot_errors=1.5)]).name == "drafts"
     assert "chance" in verdict([swap, drafts], replace(drafts, slot_errors=1.5))
     assert best_of([swap, result("drafts", 60.0, None)]) is swap
@@ -269,3 +270,12 @@ def test_what_was_looked_at_is_counted(offers: Path) -> None:
     assert sum(look.rows.values()) == 140
     assert look.whole_sentences
     assert look.verbatim > 0.8
+
+
+def test_rows_of_one_record_alone_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "one.csv"
+    path.write_text("name,text\n" + "".join(f"A,Text {n} of it.\n" for n in range(60)))
+    with pytest.raises(CorpusError) as caught:
+        textsplice.fit(str(path), tmp_path / "out")
+    assert "all 60 texts are about the same record. Are the columns of the records there" in str(caught.value)
+    assert not (tmp_path / "out").exists()

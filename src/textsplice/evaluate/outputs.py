@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -17,8 +19,10 @@ from textsplice.corpus.missing import missing_file
 from textsplice.corpus.record import as_text, table_of
 from textsplice.corpus.splits import ALL
 from textsplice.errors import ConfigError, InputError
+from textsplice.parsing import read_text
 from textsplice.runs.prepared import Prepared, PreparedSplit
 from textsplice.search.generation import Generation
+from textsplice.search.spreadsheet import DELIMITERS, is_spreadsheet, unquoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +69,10 @@ class Matched:
 
 
 def read_outputs(path: Path) -> list[Output]:
-    """Reads JSON lines with `text` and `table` or `id`, as `textsplice generate` writes them."""
+    """Reads JSON lines with `text` and `table` or `id`, as `textsplice generate` writes them, or its CSV."""
     outputs: list[Output] = []
     seen: dict[str, str] = {}
-    for where, record in _records(path):
+    for where, record in _cells(path) if is_spreadsheet(path) else _records(path):
         text = record.get("text")
         if not isinstance(text, str):
             raise InputError("this row has no 'text'.", where=where)
@@ -87,6 +91,24 @@ def read_outputs(path: Path) -> list[Output]:
     if not outputs:
         raise InputError("this file has no outputs.", where=str(path))
     return outputs
+
+
+def _cells(path: Path) -> Iterator[tuple[str, dict[str, object]]]:
+    """The ids and texts of a CSV that `generate` wrote; of its other cells no table is made."""
+    delimiter = DELIMITERS[path.suffix.lower()]
+    rows = csv.reader(io.StringIO(read_text(path, InputError), newline=""), delimiter=delimiter)
+    header = next(rows, [])
+    for name in ("id", "text"):
+        if name not in header:
+            raise InputError(
+                f"there is no column {name!r}.",
+                where=str(path),
+                remedy="Outputs in CSV are scored as `textsplice generate` writes them: id, text and more.",
+            )
+    for row in rows:
+        cells = dict(zip(header, row, strict=False))
+        where = f"{path}:{rows.line_num}"
+        yield where, {name: unquoted(cells[name]) for name in ("id", "text") if name in cells}
 
 
 def read_items(

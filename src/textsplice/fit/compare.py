@@ -127,4 +127,4 @@ def _figures(result: Result) -> str:
 
 def best_of(results: Sequence[Result]) -> Result:
     """The system that is kept as the default; of equals the one that needs least."""
-    return max(results, key=lambda result: result.merit)
+    return max(results, key=lambda result: round(result.merit, 1))

@@ -72,6 +72,7 @@ def look_at(source: str, text_column: str | None, kinds: Sequence[str] = ()) -> 
             where=source,
             remedy="Give more records with a text each. `textsplice trace` needs no training.",
         )
+    _require_several(source, found)
     if "dev" not in found:
         raise CorpusError(
             "there are no dev rows, on which systems are compared.",
@@ -110,6 +111,16 @@ def look_at(source: str, text_column: str | None, kinds: Sequence[str] = ()) -> 
         forms=forms,
         examples=tuple(train),
     )
+
+
+def _require_several(source: str, found: dict[str, list[Example]]) -> None:
+    """`CorpusError` if all texts are about one record."""
+    if len({table_digest(example.table) for rows in found.values() for example in rows}) == 1:
+        raise CorpusError(
+            f"all {sum(map(len, found.values())):,} texts are about the same record.",
+            where=source,
+            remedy="Are the columns of the records there, beside that of the text?",
+        )
 
 
 def _few(examples: Sequence[Example]) -> Sequence[Example]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -65,7 +65,7 @@ def report_html(run_or_file: Path, *, derivations: int = DERIVATIONS, lexicon: s
             [
                 _curve(run),
                 _scores(run),
-                _worst(worst, shown),
+                _worst(worst, shown, {fault.id for fault in doubtful}),
                 _seams(documents),
                 _data(run),
                 _settings(run),
@@ -205,18 +205,21 @@ def _score_row(metric: str, value: str, signature: str) -> str:
     )
 
 
-def _worst(worst: Sequence[Faults], shown: Mapping[str, Document]) -> str:
+def _worst(worst: Sequence[Faults], shown: Mapping[str, Document], listed: Collection[str]) -> str:
     if not worst:
         return ""
-    return _part("worst", "Worst by slot errors", _listed(worst, shown))
+    return _part("worst", "Worst by slot errors", _listed(worst, shown, listed))
 
 
-def _listed(faults: Sequence[Faults], shown: Mapping[str, Document]) -> str:
-    """Texts with what is wrong with them; what the player shows under another id is not listed again."""
+def _listed(faults: Sequence[Faults], shown: Mapping[str, Document], listed: Collection[str] = ()) -> str:
+    """Texts with what is wrong with them; what the player shows under another id is not listed again.
+
+    The text itself is left out where it is `listed` further up.
+    """
     items = "".join(
         f'<li><a href="#player" data-open="{markup(fault.id)}">{markup(fault.id)}</a> '
-        f'<span class="errors">{markup(fault.told)}</span><br>'
-        f"{markup(shown[fault.id].generation.text)}</li>"
+        f'<span class="errors">{markup(fault.told)}</span>'
+        f"{'' if fault.id in listed else f'<br>{markup(shown[fault.id].generation.text)}'}</li>"
         for fault in faults
         if fault.id in shown
     )

@@ -22,9 +22,10 @@ from textsplice.report.curve import Point
 from textsplice.runs.journal import read_journal
 from textsplice.runs.run import Run
 from textsplice.search.generation import FORMATS as GENERATION_FORMATS
+from textsplice.search.generation import Generation
 from textsplice.search.rows import read_generations
-from textsplice.slots.check import Slot, SlotSummary, check_slots, summarize_slots
-from textsplice.slots.lexicon import Lexicon
+from textsplice.slots.check import Slot, SlotReport, SlotSummary, check_slots, summarize_slots
+from textsplice.slots.lexicon import VALUES, Lexicon
 
 JSON = Mapping[str, object]
 
@@ -215,6 +216,21 @@ def _score(row: JSON, where: str) -> Score:
     return Score(value, signature)
 
 
+def _as_told(report: SlotReport, row: Generation, lexicon: str) -> SlotReport:
+    """The report in which what the run could not check is not called missing for want of a lexicon."""
+    unchecked = set(row.unchecked) if lexicon == VALUES else set()
+    if not unchecked:
+        return report
+    return SlotReport(
+        tuple(
+            slot._replace(status="unchecked")
+            if slot.status == "missing" and (slot.field, slot.value) in unchecked
+            else slot
+            for slot in report.slots
+        )
+    )
+
+
 def _faithfulness(
     outputs: Path, run: Run | None, settings: Mapping[str, JSON], asked: str | None
 ) -> Faithfulness | None:
@@ -226,7 +242,7 @@ def _faithfulness(
     source = str(settings.get("corpus", {}).get("source", ""))
     name = asked or default_lexicon(source)
     lexicon = Lexicon.named(name, (row.table for row in rows), kinds)
-    reports = [check_slots(row.text, row.table, lexicon) for row in rows]
+    reports = [_as_told(check_slots(row.text, row.table, lexicon), row, name) for row in rows]
     faults = [
         Faults(row.id, len(report.errors), str(report))
         for row, report in zip(rows, reports, strict=True)

@@ -66,6 +66,11 @@ def row_of_cells(cells: Sequence[str], delimiter: str = ",") -> str:
     return file.getvalue()
 
 
+def unquoted(cell: str) -> str:
+    """The text of a cell that `plain_cell` wrote, but for its line ends."""
+    return cell[1:] if cell.startswith("'") and plain_cell(cell[1:]) == cell else cell
+
+
 def plain_cell(text: str) -> str:
     """A cell that no spreadsheet program takes for a formula."""
     # The csv module leaves a lone carriage return without quotes, where it would begin a row.
