@@ -380,3 +380,12 @@ def test_cells_that_programs_leave_empty_are_empty(tmp_path: Path) -> None:
         ({"name": "A", "fuel": [], "notes": "new & boxed"}, "A is new & boxed."),
         ({"name": "B", "fuel": [], "notes": []}, "B."),
     ]
+
+
+def test_a_year_that_some_texts_leave_out_is_read_if_none_says_the_whole_date() -> None:
+    examples = [
+        Example(str(n), Table.of({"name": f"N{n}", "until": f"31.12.20{n}"}), text)
+        for n in range(20, 90)
+        for text in [f"N{n} will keep until 20{n}." if n % 3 else f"N{n} is fine."]
+    ]
+    assert find_forms(examples) == ("until=year",)

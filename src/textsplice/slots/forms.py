@@ -112,7 +112,8 @@ def _form(pairs: list[tuple[str, list[str]]]) -> str | None:
     if best in YEARS and whole > HARDLY:
         best = None
     if best is None:
-        best = _sometimes({**shares, **dict.fromkeys(YEARS, 0.0)}, forms, pairs)
+        years = {} if whole <= HARDLY else dict.fromkeys(YEARS, 0.0)
+        best = _sometimes({**shares, **years}, forms, pairs)
     return best
 
 
