@@ -197,9 +197,10 @@ class _Work:
         def timed() -> Config:
             rows = len(prepared.learned("train"))
             found = with_steps(config, rows, seconds_per_update(config, prepared), minutes)
+            most = f"{minutes:.0f} minute{'' if round(minutes) == 1 else 's'}"
             self.say(
                 f"  {found.training.total_steps:,} updates of {found.training.batch_sequences} texts, "
-                f"about {minutes:.0f} minutes at most"
+                f"about {most} at most"
             )
             return found
 
