@@ -23,7 +23,8 @@ def found_lines(look: Look) -> list[str]:
     lines = [counted]
     if look.left_out:
         told = told_placeholders(look.placeholders)
-        lines.append(f"{look.left_out:,} rows are left out, whose text nobody has written yet: {told}")
+        rows = "1 row is" if look.left_out == 1 else f"{look.left_out:,} rows are"
+        lines.append(f"{rows} left out, whose text nobody has written yet: {told}")
     lines.append("fields:")
     width = max((len(each.field) for each in look.fields), default=0)
     lines += [f"  {each.field:{width}}  {each.kind:7} {each.reason}" for each in look.fields]
